@@ -2180,6 +2180,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/organizations/{id}/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns how members sign in with the identity provider of the organization
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationSignIn"];
+        /**
+         * Saves the identity provider of the organization, whose metadata the platform reads first
+         * @description This needs an account, and a session token or an API key.
+         */
+        put: operations["putOrganizationSignIn"];
+        post?: never;
+        /**
+         * Turns single sign-on off, and ends its sign-ins; members stay
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationSignIn"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pairing": {
         parameters: {
             query?: never;
@@ -6157,7 +6185,7 @@ export interface components {
             /** @example Ada */
             actor_name: string | null;
             /**
-             * @description With what the actor was signed in: `session`, or `api_key:` with the id of the key; null when it is unknown, or the platform acted.
+             * @description With what the actor was signed in: `session`, `api_key:` with the id of the key, or `sign_in:` with the subject of an entry `sign_in.completed`; null when it is unknown, or the platform acted.
              * @example session
              */
             credential: string | null;
@@ -6275,6 +6303,52 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             created_at: string;
+        };
+        /** @description The identity provider of an organization. Without the secret. */
+        OrganizationSignIn: {
+            /**
+             * @description The redirect URI to enter at the provider.
+             * @example https://wheelhouse.example/auth/sso/…/callback
+             */
+            callback_url: string;
+            /**
+             * @description Where members sign in.
+             * @example https://wheelhouse.example/auth/sso/…
+             */
+            sign_in_url: string;
+            /** @description Null without single sign-on. */
+            settings: {
+                /**
+                 * Format: uri
+                 * @example https://login.example.com
+                 */
+                issuer: string;
+                /** @example wheelhouse */
+                client_id: string;
+                /**
+                 * @example [
+                 *       "openid",
+                 *       "email",
+                 *       "profile"
+                 *     ]
+                 */
+                scopes: string[];
+                /**
+                 * @description The claim of the ID token with the names of the groups, which role mappings refer to.
+                 * @example groups
+                 */
+                groups_claim: string;
+                /** @description Whether a sign-in makes somebody a member. Otherwise people are invited or provisioned first. */
+                creates_members: boolean;
+                /** @description Whether members must sign in with this provider to act for the organization. Owners need not. */
+                enforced: boolean;
+                /**
+                 * @description Hours after which a sign-in ends.
+                 * @example 12
+                 */
+                session_hours: number;
+                owner_signed_in_at: string | null;
+            } | null;
         };
         /** @description The current state of the platform. */
         Overview: {
@@ -9117,14 +9191,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9198,14 +9272,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9269,14 +9343,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9371,14 +9445,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9473,14 +9547,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9582,14 +9656,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9692,14 +9766,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9789,14 +9863,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9867,14 +9941,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9931,14 +10005,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10017,14 +10091,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10133,14 +10207,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10364,14 +10438,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10464,14 +10538,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10563,14 +10637,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10656,14 +10730,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10747,14 +10821,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10836,14 +10910,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10892,14 +10966,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10993,14 +11067,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11069,14 +11143,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11152,14 +11226,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11247,14 +11321,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11351,14 +11425,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11443,14 +11517,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11514,14 +11588,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11600,14 +11674,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11752,14 +11826,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11877,14 +11951,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11976,14 +12050,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12039,14 +12113,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12100,14 +12174,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12184,14 +12258,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12281,14 +12355,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_removed" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_removed" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12334,14 +12408,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12443,14 +12517,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12543,14 +12617,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12626,14 +12700,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12724,14 +12798,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12826,14 +12900,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12950,14 +13024,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12999,14 +13073,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13089,14 +13163,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13189,14 +13263,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13328,14 +13402,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13438,14 +13512,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13594,14 +13668,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13653,14 +13727,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13739,14 +13813,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13827,14 +13901,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13929,14 +14003,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14135,14 +14209,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14292,14 +14366,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14341,14 +14415,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14711,14 +14785,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14791,14 +14865,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14845,14 +14919,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14968,14 +15042,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15041,14 +15115,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15112,14 +15186,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15207,14 +15281,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15271,14 +15345,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15338,14 +15412,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15414,14 +15488,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not transfer robots to another organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not transfer robots to another organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15517,14 +15591,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15613,14 +15687,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15673,14 +15747,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15810,14 +15884,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15957,14 +16031,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not read the event stream in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not read the event stream in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16121,14 +16195,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16193,14 +16267,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are signed in with the provider of an organization, or when the organization requires a sign-in with another provider (`sign_in_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "sign_in_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16324,14 +16398,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16377,14 +16451,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16451,14 +16525,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16529,14 +16603,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16600,14 +16674,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16677,14 +16751,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16787,14 +16861,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16967,14 +17041,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17040,14 +17114,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17137,14 +17211,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17199,14 +17273,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17300,14 +17374,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17376,14 +17450,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17457,14 +17531,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17570,14 +17644,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17633,14 +17707,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17729,14 +17803,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17848,14 +17922,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17908,14 +17982,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18023,14 +18097,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18094,14 +18168,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18171,14 +18245,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18250,14 +18324,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are signed in with the provider of an organization, or when the organization requires a sign-in with another provider (`sign_in_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "sign_in_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18335,14 +18409,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18410,14 +18484,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not change the name and settings of the organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not change the name and settings of the organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18529,14 +18603,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not read and export the audit log in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not read and export the audit log in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18662,14 +18736,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18760,14 +18834,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18833,14 +18907,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18921,14 +18995,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19067,14 +19141,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19175,14 +19249,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19266,14 +19340,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19360,14 +19434,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19438,14 +19512,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19511,14 +19585,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19574,14 +19648,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19676,14 +19750,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19775,14 +19849,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you invite an owner and are none, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you invite an owner and are none, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19848,14 +19922,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19937,14 +20011,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19988,14 +20062,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20084,14 +20158,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20181,14 +20255,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20283,14 +20357,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20374,14 +20448,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20469,14 +20543,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20567,14 +20641,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20640,14 +20714,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20738,14 +20812,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20833,14 +20907,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20906,14 +20980,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20994,14 +21068,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21084,14 +21158,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21185,14 +21259,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21260,14 +21334,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21356,14 +21430,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21398,6 +21472,360 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "callback_url": "https://wheelhouse.example/auth/sso/…/callback",
+                     *       "sign_in_url": "https://wheelhouse.example/auth/sso/…",
+                     *       "settings": {
+                     *         "issuer": "https://login.example.com",
+                     *         "client_id": "wheelhouse",
+                     *         "scopes": [
+                     *           "openid",
+                     *           "email",
+                     *           "profile"
+                     *         ],
+                     *         "groups_claim": "groups",
+                     *         "creates_members": true,
+                     *         "enforced": true,
+                     *         "session_hours": 12,
+                     *         "owner_signed_in_at": "2026-11-20T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationSignIn"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putOrganizationSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "issuer": "https://login.example.com",
+                 *       "client_id": "wheelhouse",
+                 *       "scopes": [
+                 *         "openid",
+                 *         "email",
+                 *         "profile"
+                 *       ],
+                 *       "groups_claim": "groups",
+                 *       "creates_members": true,
+                 *       "enforced": false,
+                 *       "session_hours": 12,
+                 *       "client_secret": "…"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @example https://login.example.com
+                     */
+                    issuer: string;
+                    /** @example wheelhouse */
+                    client_id: string;
+                    /**
+                     * @default [
+                     *       "openid",
+                     *       "email",
+                     *       "profile"
+                     *     ]
+                     * @example [
+                     *       "openid",
+                     *       "email",
+                     *       "profile"
+                     *     ]
+                     */
+                    scopes?: string[];
+                    /**
+                     * @description The claim of the ID token with the names of the groups, which role mappings refer to.
+                     * @default groups
+                     * @example groups
+                     */
+                    groups_claim?: string;
+                    /**
+                     * @description Whether a sign-in makes somebody a member. Otherwise people are invited or provisioned first.
+                     * @default true
+                     */
+                    creates_members?: boolean;
+                    /**
+                     * @description Whether members must sign in with this provider to act for the organization. Owners need not.
+                     * @default false
+                     */
+                    enforced?: boolean;
+                    /**
+                     * @description Hours after which a sign-in ends.
+                     * @default 12
+                     * @example 12
+                     */
+                    session_hours?: number;
+                    /**
+                     * @description Needed for another issuer or client. It is never returned.
+                     * @example …
+                     */
+                    client_secret?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "callback_url": "https://wheelhouse.example/auth/sso/…/callback",
+                     *       "sign_in_url": "https://wheelhouse.example/auth/sso/…",
+                     *       "settings": {
+                     *         "issuer": "https://login.example.com",
+                     *         "client_id": "wheelhouse",
+                     *         "scopes": [
+                     *           "openid",
+                     *           "email",
+                     *           "profile"
+                     *         ],
+                     *         "groups_claim": "groups",
+                     *         "creates_members": true,
+                     *         "enforced": true,
+                     *         "session_hours": 12,
+                     *         "owner_signed_in_at": "2026-11-20T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationSignIn"];
+                };
+            };
+            /** @description When the issuer or the client is another one, and there is no secret (`client_secret_required`), or when the input is not valid; the text names the field (`invalid_request`) */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "client_secret_required" | "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "robotId: Invalid UUID"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`), or when the organization has no verified domain (`domain_required`), or when the issuer does not answer as a provider (`issuer_not_usable`), or when the issuer is that of another organization or of the platform (`issuer_taken`), or when it is to be enforced, and no owner has signed in with it yet (`sign_in_not_used`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization" | "domain_required" | "issuer_not_usable" | "issuer_taken" | "sign_in_not_used";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization has no single sign-on (`sign_in_not_configured`), or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "sign_in_not_configured" | "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -21532,14 +21960,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21630,14 +22058,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21750,14 +22178,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21861,14 +22289,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21961,14 +22389,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22081,14 +22509,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22183,14 +22611,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22468,14 +22896,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22550,14 +22978,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22617,14 +23045,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22732,14 +23160,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22837,14 +23265,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22928,14 +23356,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23023,14 +23451,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23128,14 +23556,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23317,14 +23745,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23420,14 +23848,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23572,14 +24000,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23674,14 +24102,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23765,14 +24193,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24414,14 +24842,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24482,14 +24910,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24568,14 +24996,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24655,14 +25083,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24749,14 +25177,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24825,14 +25253,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24874,14 +25302,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24950,14 +25378,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25046,14 +25474,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25152,14 +25580,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25222,14 +25650,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "organization_required" | "marketplace_operators_only" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "organization_required" | "marketplace_operators_only" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25346,14 +25774,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25459,14 +25887,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25584,14 +26012,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action, or when the API key does not have the scope for it (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when your role in the organization does not include this, or when you may not stop a robot in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action, or when the API key does not have the scope for it (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when your role in the organization does not include this, or when you may not stop a robot in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "scope_required" | "certification_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "scope_required" | "certification_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25683,14 +26111,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25762,14 +26190,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25888,14 +26316,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26016,14 +26444,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26088,14 +26516,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_owner_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26174,14 +26602,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26302,14 +26730,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26390,14 +26818,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26540,14 +26968,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26644,14 +27072,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26742,14 +27170,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -27627,14 +28055,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -27715,14 +28143,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -27806,14 +28234,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -27855,14 +28283,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -27935,14 +28363,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28033,14 +28461,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28120,14 +28548,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28198,14 +28626,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28304,14 +28732,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28418,14 +28846,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28498,14 +28926,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
