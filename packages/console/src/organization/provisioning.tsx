@@ -1,5 +1,6 @@
 import { Button, Code, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import type { UseQueryResult } from '@tanstack/react-query'
 import type { Schemas } from '@wheelhouse/sdk'
 import { type ReactNode, useState } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
@@ -18,17 +19,54 @@ type Domain = Schemas['OrganizationDomain']
 type ScimToken = Schemas['ScimToken']
 type RoleMapping = Schemas['RoleMapping']
 
-/** Renders the head of a list: what it is for, and the button that adds an entry. */
-const Head = ({ title, note, children }: { title: string; note: string; children: ReactNode }) => (
-  <Group justify="space-between" align="flex-end">
-    <div>
-      <Title order={3} size="h4">
-        {title}
-      </Title>
-      <Note maw={640}>{note}</Note>
-    </div>
-    {children}
-  </Group>
+/** Renders what a list is for, the button that opens the form of a new entry, and the entries. */
+function List<T extends { id: string }, B>(props: {
+  readonly title: string
+  readonly note: string
+  readonly addLabel: string
+  readonly none: string
+  readonly query: UseQueryResult<B>
+  readonly rowsOf: (body: B) => readonly T[]
+  readonly columns: readonly TableColumn<T>[]
+  readonly onAdd: () => void
+  /** The dialog of the form. */
+  readonly children: ReactNode
+}) {
+  const { title, note, addLabel, none, query, rowsOf, columns, onAdd, children } = props
+  return (
+    <Stack>
+      <Group justify="space-between" align="flex-end">
+        <div>
+          <Title order={3} size="h4">
+            {title}
+          </Title>
+          <Note maw={640}>{note}</Note>
+        </div>
+        <Button variant="default" onClick={onAdd}>
+          {addLabel}
+        </Button>
+      </Group>
+      {children}
+      <QueryView query={query} isEmpty={(body) => rowsOf(body).length === 0} empty={<Empty title={none} />}>
+        {(body) => <RowTable label={title} minWidth={520} columns={columns} rows={rowsOf(body)} />}
+      </QueryView>
+    </Stack>
+  )
+}
+
+/** Renders the foot of the form of a new entry. */
+const AddFoot = (props: {
+  change: { error: unknown; isPending: boolean }
+  explained: boolean
+  onCancel: () => void
+  label: string
+}) => (
+  <>
+    {!props.explained && <Problem error={props.change.error} />}
+    <DialogButtons onCancel={props.onCancel} loading={props.change.isPending}>
+      {props.label}
+    </DialogButtons>
+  </>
 )
 
 /** Lists the domains of the team, which TXT records verify. */
@@ -42,12 +80,16 @@ export function Domains() {
   )
   const { values, field, errors } = useFields({ domain: '' }, add.error)
   return (
-    <Stack>
-      <Head title={t('organization.domains.title')} note={t('organization.domains.note')}>
-        <Button variant="default" onClick={open}>
-          {t('organization.domains.add')}
-        </Button>
-      </Head>
+    <List
+      title={t('organization.domains.title')}
+      note={t('organization.domains.note')}
+      addLabel={t('organization.domains.add')}
+      none={t('organization.domains.none')}
+      query={query}
+      rowsOf={({ domains }) => domains}
+      columns={domainColumns}
+      onAdd={open}
+    >
       <Modal opened={opened} onClose={close} title={t('organization.domains.add')}>
         <Form onSubmit={() => add.mutate(values.domain)}>
           <TextInput
@@ -58,27 +100,15 @@ export function Domains() {
             data-autofocus
             {...field('domain')}
           />
-          {!errors && <Problem error={add.error} />}
-          <DialogButtons onCancel={close} loading={add.isPending}>
-            {t('organization.domains.add')}
-          </DialogButtons>
+          <AddFoot
+            change={add}
+            explained={errors !== undefined}
+            onCancel={close}
+            label={t('organization.domains.add')}
+          />
         </Form>
       </Modal>
-      <QueryView
-        query={query}
-        isEmpty={({ domains }) => domains.length === 0}
-        empty={<Empty title={t('organization.domains.none')} />}
-      >
-        {({ domains }) => (
-          <RowTable
-            label={t('organization.domains.title')}
-            minWidth={640}
-            columns={domainColumns}
-            rows={domains}
-          />
-        )}
-      </QueryView>
-    </Stack>
+    </List>
   )
 }
 
@@ -163,12 +193,16 @@ export function RoleMappings() {
     [t('organization.members.actions'), (mapping) => <RemoveMapping mapping={mapping} />],
   ]
   return (
-    <Stack>
-      <Head title={t('organization.mappings.title')} note={t('organization.mappings.note')}>
-        <Button variant="default" onClick={open}>
-          {t('organization.mappings.add')}
-        </Button>
-      </Head>
+    <List
+      title={t('organization.mappings.title')}
+      note={t('organization.mappings.note')}
+      addLabel={t('organization.mappings.add')}
+      none={t('organization.mappings.none')}
+      query={query}
+      rowsOf={({ role_mappings }) => role_mappings}
+      columns={columns}
+      onAdd={open}
+    >
       <Modal opened={opened} onClose={close} title={t('organization.mappings.add')}>
         <Form onSubmit={() => add.mutate(values)}>
           <TextInput
@@ -194,27 +228,15 @@ export function RoleMappings() {
               clearable
             />
           )}
-          {!errors && <Problem error={add.error} />}
-          <DialogButtons onCancel={close} loading={add.isPending}>
-            {t('organization.mappings.add')}
-          </DialogButtons>
+          <AddFoot
+            change={add}
+            explained={errors !== undefined}
+            onCancel={close}
+            label={t('organization.mappings.add')}
+          />
         </Form>
       </Modal>
-      <QueryView
-        query={query}
-        isEmpty={({ role_mappings }) => role_mappings.length === 0}
-        empty={<Empty title={t('organization.mappings.none')} />}
-      >
-        {({ role_mappings }) => (
-          <RowTable
-            label={t('organization.mappings.title')}
-            minWidth={480}
-            columns={columns}
-            rows={role_mappings}
-          />
-        )}
-      </QueryView>
-    </Stack>
+    </List>
   )
 }
 
@@ -259,12 +281,16 @@ export function ScimTokens() {
   )
   const { values, field, errors } = useFields({ name: '' }, create.error)
   return (
-    <Stack>
-      <Head title={t('organization.scim.title')} note={t('organization.scim.note')}>
-        <Button variant="default" onClick={open}>
-          {t('organization.scim.create')}
-        </Button>
-      </Head>
+    <List
+      title={t('organization.scim.title')}
+      note={t('organization.scim.note')}
+      addLabel={t('organization.scim.create')}
+      none={t('organization.scim.none')}
+      query={query}
+      rowsOf={({ scim_tokens }) => scim_tokens}
+      columns={tokenColumns}
+      onAdd={open}
+    >
       <SecretDialog
         opened={opened}
         onClose={close}
@@ -280,27 +306,15 @@ export function ScimTokens() {
             data-autofocus
             {...field('name')}
           />
-          {!errors && <Problem error={create.error} />}
-          <DialogButtons onCancel={close} loading={create.isPending}>
-            {t('organization.create')}
-          </DialogButtons>
+          <AddFoot
+            change={create}
+            explained={errors !== undefined}
+            onCancel={close}
+            label={t('organization.create')}
+          />
         </Form>
       </SecretDialog>
-      <QueryView
-        query={query}
-        isEmpty={({ scim_tokens }) => scim_tokens.length === 0}
-        empty={<Empty title={t('organization.scim.none')} />}
-      >
-        {({ scim_tokens }) => (
-          <RowTable
-            label={t('organization.scim.title')}
-            minWidth={480}
-            columns={tokenColumns}
-            rows={scim_tokens}
-          />
-        )}
-      </QueryView>
-    </Stack>
+    </List>
   )
 }
 
