@@ -498,6 +498,8 @@ test('endedCredentials returns the revoked, expired and unknown keys', async () 
   await setExpiry(later!.id, new Date(Date.now() + 3_600_000))
   const unknown = randomUUID()
   const keys = [valid!.id, revoked!.id, expired!.id, later!.id, unknown]
-  expect((await driving.endedCredentials(keys)).toSorted()).toEqual([revoked!.id, expired!.id, unknown].toSorted())
+  expect((await driving.endedCredentials(keys)).toSorted()).toEqual(
+    [revoked!.id, expired!.id, unknown].toSorted(),
+  )
   expect(await driving.endedCredentials([])).toEqual([])
 })

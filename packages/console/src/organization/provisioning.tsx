@@ -94,7 +94,6 @@ export function Domains() {
         <Form onSubmit={() => add.mutate(values.domain)}>
           <TextInput
             label={t('organization.domains.domain')}
-            placeholder="example.com"
             maxLength={253}
             required
             data-autofocus

@@ -35,7 +35,7 @@ function Provider({ signIn }: { signIn: OrganizationSignIn }) {
     issuer: settings?.issuer ?? '',
     client_id: settings?.client_id ?? '',
     client_secret: '',
-    scopes: settings?.scopes.join(' ') ?? 'openid email profile',
+    scopes: (settings?.scopes ?? ['openid', 'email', 'profile']).join(' '),
     groups_claim: settings?.groups_claim ?? 'groups',
     creates_members: settings?.creates_members ?? true,
     enforced: settings?.enforced ?? false,

@@ -158,7 +158,9 @@ export const personalData: readonly PersonalData[] = [
     contains: 'what the identity provider of an organization says about you, if it manages its members',
     kept: 'until the organization removes you, or you delete the account',
     why: 'to give you the role that the organization has chosen',
-    exported: byId('id organization_id external_id user_name active attributes role claimed_groups created_at updated_at'),
+    exported: byId(
+      'id organization_id external_id user_name active attributes role claimed_groups created_at updated_at',
+    ),
     deletion: { delete: true },
   },
   {
