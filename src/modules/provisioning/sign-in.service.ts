@@ -351,7 +351,6 @@ export function createSignIns(deps: Pick<CoreServices, 'db' | 'transact' | 'bus'
     })
   }
 }
-export type SignIns = ReturnType<typeof createSignIns>
 
 /** Returns the names of groups of a claim: a list of texts, or one text. */
 function groupsOf(claim: unknown): string[] {

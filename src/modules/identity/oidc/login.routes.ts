@@ -21,7 +21,7 @@ import type { OrganizationClients, OrganizationProvider } from './organization-c
 const COOKIE_VALUE_LIMIT = 4_000
 
 /** Decides who comes in with the provider of an organization. The provisioning module implements it. */
-export interface OrganizationSignIns {
+interface OrganizationSignIns {
   /** @throws 403 */
   complete(
     provider: OrganizationProvider,
