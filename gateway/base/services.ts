@@ -29,7 +29,7 @@ export const serviceMethods = {
     'recordJoin',
     'recordReturn',
     'addLatency',
-    'endedKeys',
+    'endedCredentials',
     'revokedParticipants',
   ],
   ticketStore: ['verdictOf'],

@@ -1,3 +1,4 @@
+import { credentialName } from '../../src/core/permissions/authorization.ts'
 import type { TicketClaims } from '../../src/modules/sessions/index.ts'
 import type { ParticipantMember } from '../control/control-session.ts'
 import { SessionMember } from '../control/control-session.ts'
@@ -30,13 +31,18 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
 
   /** Who requests a stop through this connection. */
   get requester(): Omit<PendingStop, 'reason'> & { readonly organizationId: string } {
-    const { userId, organizationId, apiKeyId } = this.ticketClaims
+    const { userId, organizationId } = this.ticketClaims
     return {
       userId,
       organizationId,
       drives: this.isOperator,
-      credential: apiKeyId === undefined ? 'session' : `api_key:${apiKeyId}`,
+      credential: credentialName(this.ticketClaims),
     }
+  }
+
+  /** The API key or the sign-in with which the connection ends; undefined for a session of the platform's provider. */
+  get credentialId(): string | undefined {
+    return this.ticketClaims.apiKeyId ?? this.ticketClaims.signInId
   }
 
   /** Whether the connection is that of somebody who may hold control. */

@@ -211,11 +211,12 @@ export function createParticipants(deps: {
       }
     },
 
-    /** Closes all connections whose tickets were issued to one of these API keys. */
-    revoke(apiKeyIds: readonly string[]): void {
+    /** Closes all connections whose tickets were issued to one of these API keys or sign-ins. */
+    revoke(credentialIds: readonly string[]): void {
       for (const connection of connections) {
-        const { apiKeyId } = connection.ticketClaims
-        if (apiKeyId !== undefined && apiKeyIds.includes(apiKeyId)) connection.close('credentialRevoked')
+        const { credentialId } = connection
+        if (credentialId !== undefined && credentialIds.includes(credentialId))
+          connection.close('credentialRevoked')
       }
     },
 
@@ -231,9 +232,9 @@ export function createParticipants(deps: {
     /** Returns all connections. */
     connected: (): ParticipantConnection[] => [...connections],
 
-    /** Returns the API keys to which the tickets of the connections were issued. */
-    apiKeys: (): string[] => [
-      ...new Set([...connections].flatMap((connection) => connection.ticketClaims.apiKeyId ?? [])),
+    /** Returns the API keys and sign-ins to which the tickets of the connections were issued. */
+    credentials: (): string[] => [
+      ...new Set([...connections].flatMap(({ credentialId }) => credentialId ?? [])),
     ],
   }
 }

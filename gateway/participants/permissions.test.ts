@@ -17,10 +17,10 @@ function start() {
   const changed: { id: string; permissions_version: number; suspended: boolean }[] = []
   let poll = async (): Promise<void> => {}
   const permissions = createPermissions({
-    participants: { apiKeys: () => [], connected: () => [connection], revoke() {}, suspend() {} },
+    participants: { credentials: () => [], connected: () => [connection], revoke() {}, suspend() {} },
     revocations: createRevocations(() => 0),
     controlPersistence: {
-      endedKeys: async () => [],
+      endedCredentials: async () => [],
       revokedParticipants() {
         const question = Promise.withResolvers<SessionMembership[]>()
         questions.push(question)
@@ -52,7 +52,7 @@ test('a check that is asked for during another reads the memberships again', asy
   await first
   expect(close).not.toHaveBeenCalled()
   await vi.waitFor(() => expect(questions).toHaveLength(2))
-  questions[1]?.resolve([claims])
+  questions[1]?.resolve([{ ...claims, byPlatform: true }])
   await second
   expect(close).toHaveBeenCalledWith('notAllowed')
 })

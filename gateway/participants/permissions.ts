@@ -9,13 +9,14 @@ import {
   TICKET_LIFETIME_MS,
   type TicketClaims,
 } from '../../src/modules/sessions/index.ts'
+import type { ParticipantConnection } from './participant-connection.ts'
 import type { Participants } from './participants.ts'
 
 /** Closes the connections of participants whose credentials or permissions have ended. */
 export function createPermissions(deps: {
-  participants: Pick<Participants, 'apiKeys' | 'connected' | 'revoke' | 'suspend'>
+  participants: Pick<Participants, 'credentials' | 'connected' | 'revoke' | 'suspend'>
   revocations: Revocations
-  controlPersistence: Pick<ControlPersistence, 'endedKeys' | 'revokedParticipants'>
+  controlPersistence: Pick<ControlPersistence, 'endedCredentials' | 'revokedParticipants'>
   accounts: Pick<RevocationSources, 'apiKeys' | 'users'>
   bus: Bus
   guard: Guard
@@ -24,21 +25,16 @@ export function createPermissions(deps: {
   const { participants, revocations, controlPersistence, accounts, bus, guard, log } = deps
 
   async function check(): Promise<void> {
-    const apiKeys = participants.apiKeys()
-    if (apiKeys.length > 0) participants.revoke(await controlPersistence.endedKeys(apiKeys))
+    const credentials = participants.credentials()
+    if (credentials.length > 0) participants.revoke(await controlPersistence.endedCredentials(credentials))
     const connections = participants.connected()
     if (connections.length === 0) return
-    const memberships = connections.map(({ ticketClaims: { sessionId, userId, organizationId, part } }) => ({
-      sessionId,
-      userId,
-      organizationId,
-      part,
-    }))
-    const keyOf = ({ sessionId, userId, organizationId, part }: SessionMembership) =>
-      `${sessionId} ${userId} ${organizationId} ${part}`
+    const memberships = connections.map(membershipOf)
+    const keyOf = ({ sessionId, userId, organizationId, part, byPlatform }: SessionMembership) =>
+      `${sessionId} ${userId} ${organizationId} ${part} ${byPlatform}`
     const revoked = new Set((await controlPersistence.revokedParticipants(memberships)).map(keyOf))
     for (const connection of connections)
-      if (revoked.has(keyOf(connection.ticketClaims))) connection.close('notAllowed')
+      if (revoked.has(keyOf(membershipOf(connection)))) connection.close('notAllowed')
   }
 
   // A check that runs may have read what a later change ends, so that a call during it needs a check of its own.
@@ -70,6 +66,11 @@ export function createPermissions(deps: {
     /** Finds revoked credentials whose hint was lost, and participants without permission. Call it periodically. */
     check: runCheck,
   }
+}
+
+function membershipOf({ ticketClaims, credentialId }: ParticipantConnection): SessionMembership {
+  const { sessionId, userId, organizationId, part } = ticketClaims
+  return { sessionId, userId, organizationId, part, byPlatform: credentialId === undefined }
 }
 
 /** Beyond this number of revocations in a minute the oldest are forgotten: the database refuses their tickets. */

@@ -96,6 +96,8 @@ export const errorCodeTexts = {
   scope_required: 'The API key does not have the scope that this needs.',
   organization_required:
     'The robot belongs to an organization of the caller, but the request acts for another one.',
+  sign_in_required:
+    'The organization requires another sign-in: with its own provider, or with that of the platform.',
   marketplace_operators_only: 'The robot is set to be driven by operators of the marketplace only.',
 
   // Organizations
@@ -110,6 +112,11 @@ export const errorCodeTexts = {
   domain_exists: 'The organization has this domain in its list.',
   domain_taken: 'The domain is a verified one of another organization.',
   domain_not_verified: 'The TXT record of the domain does not have the value.',
+  domain_required: 'Single sign-on needs a verified domain of the organization.',
+  issuer_not_usable: 'The issuer does not answer as an OpenID Connect provider; the text says why.',
+  issuer_taken: 'The issuer is that of another organization or of the platform.',
+  client_secret_required: 'New settings of a provider need its client secret.',
+  sign_in_not_used: 'No owner has signed in with the settings yet.',
   dns_unavailable: 'The name servers of the domain do not answer.',
   mapping_exists: 'The organization has a mapping for this name.',
   group_name_taken: 'Another group of the organization has this name.',
@@ -126,7 +133,8 @@ export const errorCodeTexts = {
   // Sign-in
   sign_in_cancelled: 'The user cancelled the sign-in.',
   sign_in_expired: 'The sign-in has expired, was completed before, or began in another browser.',
-  sign_in_not_configured: 'The platform has no identity provider for sign-in.',
+  sign_in_not_configured: 'The platform, or the organization, has no identity provider for sign-in.',
+  sign_in_refused: 'The organization does not admit the person who signs in; the text says why.',
   cli_sign_in_not_configured: 'The platform does not support sign-in from the command line.',
   identity_provider_error: 'The identity provider returned an error or an unusable response.',
   identity_provider_unavailable: 'The identity provider is unreachable.',

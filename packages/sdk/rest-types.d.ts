@@ -2180,6 +2180,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/organizations/{id}/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns how members sign in with the identity provider of the organization
+         * @description This needs an account, and a session token or an API key.
+         */
+        get: operations["getOrganizationSignIn"];
+        /**
+         * Saves the identity provider of the organization, whose metadata the platform reads first
+         * @description This needs an account, and a session token or an API key.
+         */
+        put: operations["putOrganizationSignIn"];
+        post?: never;
+        /**
+         * Turns single sign-on off, and ends its sign-ins; members stay
+         * @description This needs an account, and a session token or an API key.
+         */
+        delete: operations["deleteOrganizationSignIn"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pairing": {
         parameters: {
             query?: never;
@@ -6254,7 +6282,7 @@ export interface components {
             /** @example Ada */
             actor_name: string | null;
             /**
-             * @description With what the actor was signed in: `session`, or `api_key:` with the id of the key; null when it is unknown, or the platform acted.
+             * @description With what the actor was signed in: `session`, `api_key:` with the id of the key, or `sign_in:` with the subject of an entry `sign_in.completed`; null when it is unknown, or the platform acted.
              * @example session
              */
             credential: string | null;
@@ -6372,6 +6400,52 @@ export interface components {
              * @example 2026-11-20T09:30:00.000Z
              */
             created_at: string;
+        };
+        /** @description The identity provider of an organization. Without the secret. */
+        OrganizationSignIn: {
+            /**
+             * @description The redirect URI to enter at the provider.
+             * @example https://wheelhouse.example/auth/sso/…/callback
+             */
+            callback_url: string;
+            /**
+             * @description Where members sign in.
+             * @example https://wheelhouse.example/auth/sso/…
+             */
+            sign_in_url: string;
+            /** @description Null without single sign-on. */
+            settings: {
+                /**
+                 * Format: uri
+                 * @example https://login.example.com
+                 */
+                issuer: string;
+                /** @example wheelhouse */
+                client_id: string;
+                /**
+                 * @example [
+                 *       "openid",
+                 *       "email",
+                 *       "profile"
+                 *     ]
+                 */
+                scopes: string[];
+                /**
+                 * @description The claim of the ID token with the names of the groups, which role mappings refer to.
+                 * @example groups
+                 */
+                groups_claim: string;
+                /** @description Whether a sign-in makes somebody a member. Otherwise people are invited or provisioned first. */
+                creates_members: boolean;
+                /** @description Whether members must sign in with this provider to act for the organization. Owners need not. */
+                enforced: boolean;
+                /**
+                 * @description Hours after which a sign-in ends.
+                 * @example 12
+                 */
+                session_hours: number;
+                owner_signed_in_at: string | null;
+            } | null;
         };
         /** @description The current state of the platform. */
         Overview: {
@@ -9218,14 +9292,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9299,14 +9373,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9370,14 +9444,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9472,14 +9546,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9574,14 +9648,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9683,14 +9757,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9793,14 +9867,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9890,14 +9964,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -9968,14 +10042,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10032,14 +10106,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10118,14 +10192,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10234,14 +10308,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10465,14 +10539,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10565,14 +10639,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10664,14 +10738,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10757,14 +10831,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10848,14 +10922,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10937,14 +11011,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -10993,14 +11067,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11094,14 +11168,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11170,14 +11244,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11253,14 +11327,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the admin role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11348,14 +11422,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11452,14 +11526,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11544,14 +11618,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11615,14 +11689,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11701,14 +11775,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11853,14 +11927,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -11978,14 +12052,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12077,14 +12151,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12140,14 +12214,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12201,14 +12275,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12285,14 +12359,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12382,14 +12456,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_removed" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_removed" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12435,14 +12509,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12544,14 +12618,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12644,14 +12718,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12727,14 +12801,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12825,14 +12899,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -12927,14 +13001,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13051,14 +13125,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13100,14 +13174,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not export datasets and delete exports in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13190,14 +13264,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see datasets and download their exports in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13290,14 +13364,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13429,14 +13503,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see invoices and costs in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13539,14 +13613,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13695,14 +13769,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13754,14 +13828,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13840,14 +13914,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -13928,14 +14002,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14030,14 +14104,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14237,14 +14311,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14395,14 +14469,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14444,14 +14518,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14817,14 +14891,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14897,14 +14971,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -14951,14 +15025,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15074,14 +15148,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15147,14 +15221,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15218,14 +15292,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15313,14 +15387,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15377,14 +15451,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15444,14 +15518,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not register, change, pair and remove robots in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15520,14 +15594,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not transfer robots to another organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not transfer robots to another organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15623,14 +15697,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15719,14 +15793,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15779,14 +15853,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not watch open sessions: video and telemetry in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -15916,14 +15990,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you do not have the client role (`role_required`), or when your role in the organization does not include this, or when you may not see robots, their state, log and health in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "role_required" | "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16063,14 +16137,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not read the event stream in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not read the event stream in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16227,14 +16301,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16299,14 +16373,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are signed in with the provider of an organization, or when the organization requires a sign-in with another provider (`sign_in_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "sign_in_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16430,14 +16504,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16483,14 +16557,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16557,14 +16631,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16635,14 +16709,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16706,14 +16780,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16783,14 +16857,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16893,14 +16967,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17073,14 +17147,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17146,14 +17220,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17243,14 +17317,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17305,14 +17379,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17406,14 +17480,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17482,14 +17556,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17563,14 +17637,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17676,14 +17750,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17739,14 +17813,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17835,14 +17909,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17954,14 +18028,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18014,14 +18088,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18129,14 +18203,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18200,14 +18274,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18278,14 +18352,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18358,14 +18432,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are signed in with the provider of an organization, or when the organization requires a sign-in with another provider (`sign_in_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "sign_in_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18444,14 +18518,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18526,14 +18600,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not change the name and settings of the organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not change the name and settings of the organization in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18645,14 +18719,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not read and export the audit log in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not read and export the audit log in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18778,14 +18852,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18876,14 +18950,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18949,14 +19023,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19037,14 +19111,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19183,14 +19257,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19291,14 +19365,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19382,14 +19456,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not grant another organization access to data in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19476,14 +19550,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19554,14 +19628,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19627,14 +19701,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19690,14 +19764,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19792,14 +19866,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19891,14 +19965,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you invite an owner and are none, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When you invite an owner and are none, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -19964,14 +20038,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20053,14 +20127,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20104,14 +20178,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not see the organization, its members and groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20200,14 +20274,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When it takes an owner of the organization, or when your role in the organization does not include this, or when you may not invite, change and remove members, and manage groups in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20297,14 +20371,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20399,14 +20473,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20490,14 +20564,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20585,14 +20659,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20683,14 +20757,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20756,14 +20830,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20854,14 +20928,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -20949,14 +21023,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21022,14 +21096,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21110,14 +21184,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21200,14 +21274,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21301,14 +21375,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21376,14 +21450,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21472,14 +21546,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your API key does not have all scopes of the new key, or when the API key does not have the scope for it (`scope_required`), or when your role in the organization does not include this, or when you may not manage service accounts and their keys in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21514,6 +21588,360 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getOrganizationSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "callback_url": "https://wheelhouse.example/auth/sso/…/callback",
+                     *       "sign_in_url": "https://wheelhouse.example/auth/sso/…",
+                     *       "settings": {
+                     *         "issuer": "https://login.example.com",
+                     *         "client_id": "wheelhouse",
+                     *         "scopes": [
+                     *           "openid",
+                     *           "email",
+                     *           "profile"
+                     *         ],
+                     *         "groups_claim": "groups",
+                     *         "creates_members": true,
+                     *         "enforced": true,
+                     *         "session_hours": 12,
+                     *         "owner_signed_in_at": "2026-11-20T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationSignIn"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "An administrator has suspended your account. Ask an administrator to restore it. Reason: Unsafe driving"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putOrganizationSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "issuer": "https://login.example.com",
+                 *       "client_id": "wheelhouse",
+                 *       "scopes": [
+                 *         "openid",
+                 *         "email",
+                 *         "profile"
+                 *       ],
+                 *       "groups_claim": "groups",
+                 *       "creates_members": true,
+                 *       "enforced": false,
+                 *       "session_hours": 12,
+                 *       "client_secret": "…"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @example https://login.example.com
+                     */
+                    issuer: string;
+                    /** @example wheelhouse */
+                    client_id: string;
+                    /**
+                     * @default [
+                     *       "openid",
+                     *       "email",
+                     *       "profile"
+                     *     ]
+                     * @example [
+                     *       "openid",
+                     *       "email",
+                     *       "profile"
+                     *     ]
+                     */
+                    scopes?: string[];
+                    /**
+                     * @description The claim of the ID token with the names of the groups, which role mappings refer to.
+                     * @default groups
+                     * @example groups
+                     */
+                    groups_claim?: string;
+                    /**
+                     * @description Whether a sign-in makes somebody a member. Otherwise people are invited or provisioned first.
+                     * @default true
+                     */
+                    creates_members?: boolean;
+                    /**
+                     * @description Whether members must sign in with this provider to act for the organization. Owners need not.
+                     * @default false
+                     */
+                    enforced?: boolean;
+                    /**
+                     * @description Hours after which a sign-in ends.
+                     * @default 12
+                     * @example 12
+                     */
+                    session_hours?: number;
+                    /**
+                     * @description Needed for another issuer or client. It is never returned.
+                     * @example …
+                     */
+                    client_secret?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "callback_url": "https://wheelhouse.example/auth/sso/…/callback",
+                     *       "sign_in_url": "https://wheelhouse.example/auth/sso/…",
+                     *       "settings": {
+                     *         "issuer": "https://login.example.com",
+                     *         "client_id": "wheelhouse",
+                     *         "scopes": [
+                     *           "openid",
+                     *           "email",
+                     *           "profile"
+                     *         ],
+                     *         "groups_claim": "groups",
+                     *         "creates_members": true,
+                     *         "enforced": true,
+                     *         "session_hours": 12,
+                     *         "owner_signed_in_at": "2026-11-20T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OrganizationSignIn"];
+                };
+            };
+            /** @description When the issuer or the client is another one, and there is no secret (`client_secret_required`), or when the input is not valid; the text names the field (`invalid_request`) */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "client_secret_required" | "invalid_request";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "robotId: Invalid UUID"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description When the organization is a personal one (`personal_organization`), or when the organization has no verified domain (`domain_required`), or when the issuer does not answer as a provider (`issuer_not_usable`), or when the issuer is that of another organization or of the platform (`issuer_taken`), or when it is to be enforced, and no owner has signed in with it yet (`sign_in_not_used`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization" | "domain_required" | "issuer_not_usable" | "issuer_taken" | "sign_in_not_used";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteOrganizationSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2b7e4f90-c18d-4a63-9f52-e0d6b3a81c74 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success without a body */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            /** @description When your role in the organization does not include this, or when you may not manage single sign-on and provisioning in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "A request with the session cookie must come from an allowed origin. Send a Bearer token instead."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization has no single sign-on (`sign_in_not_configured`), or when you are no member of the organization that Wheelhouse-Organization names (`not_found`) */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "sign_in_not_configured" | "not_found";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Robot not found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description When the organization is a personal one (`personal_organization`) */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The code of the error, for programs. */
+                    "Wheelhouse-Error": "personal_organization";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "The robot is not AVAILABLE (it is IN_SESSION)"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -21648,14 +22076,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21746,14 +22174,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21866,14 +22294,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -21977,14 +22405,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22077,14 +22505,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22197,14 +22625,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22299,14 +22727,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the client role (`role_required`), or when the credential is an API key (`api_key_not_accepted`), or when your role in the organization does not include this, or when you may not change the payment method and the billing address in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "api_key_not_accepted" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22584,14 +23012,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22666,14 +23094,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22733,14 +23161,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22848,14 +23276,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -22953,14 +23381,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23044,14 +23472,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23139,14 +23567,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23244,14 +23672,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23433,14 +23861,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23536,14 +23964,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23688,14 +24116,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23790,14 +24218,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -23881,14 +24309,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24530,14 +24958,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24598,14 +25026,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24684,14 +25112,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24771,14 +25199,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24865,14 +25293,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24941,14 +25369,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -24990,14 +25418,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25066,14 +25494,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25162,14 +25590,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25268,14 +25696,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25338,14 +25766,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you, or the operator you name, lack the operator role (`role_required`), or when you name another operator and are not an admin (`other_operator_not_allowed`), or when the robot requires a certification that the operator lacks (`certification_required`), or when you are a member of the organization that owns the robot, but act for another one (`organization_required`), or when the robot is not for members of its organization (`marketplace_operators_only`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "organization_required" | "marketplace_operators_only" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "other_operator_not_allowed" | "certification_required" | "organization_required" | "marketplace_operators_only" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25462,14 +25890,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25575,14 +26003,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25700,14 +26128,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action, or when the API key does not have the scope for it (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when your role in the organization does not include this, or when you may not stop a robot in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your part in the session does not include the action (`action_not_allowed`), or when only the owner or an admin may clear the stop (`stop_clear_not_allowed`), or when the operator no longer has the operator role (`role_required`), or when the API key does not have the scope for the action, or when the API key does not have the scope for it (`scope_required`), or when the robot requires a certification that the operator no longer has (`certification_required`), or when your role in the organization does not include this, or when you may not stop a robot in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "scope_required" | "certification_required" | "permission_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "action_not_allowed" | "stop_clear_not_allowed" | "role_required" | "scope_required" | "certification_required" | "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25799,14 +26227,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25872,14 +26300,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -25986,14 +26414,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your part in the session does not include the action (`control_not_allowed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When your part in the session does not include the action (`control_not_allowed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "control_not_allowed" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "control_not_allowed" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26087,14 +26515,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26213,14 +26641,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26341,14 +26769,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26413,14 +26841,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_owner_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26499,14 +26927,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26627,14 +27055,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26715,14 +27143,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26865,14 +27293,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you are not the client of the session (`session_owner_required`), or when you operated the session yourself (`own_session_not_rateable`), or when you do not have the client role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_owner_required" | "own_session_not_rateable" | "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -26969,14 +27397,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -27067,14 +27495,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you request control and are not the operator of the session (`session_operator_required`), or when you request control without the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "session_operator_required" | "role_required" | "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -27952,14 +28380,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28040,14 +28468,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28131,14 +28559,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28180,14 +28608,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28260,14 +28688,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28358,14 +28786,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28445,14 +28873,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28523,14 +28951,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28629,14 +29057,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28743,14 +29171,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -28823,14 +29251,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the API key does not have the scope for it (`scope_required`) */
+            /** @description When your role in the organization does not include this, or when you may not manage webhooks in the organization (`permission_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`), or when the API key does not have the scope for it (`scope_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "scope_required";
+                    "Wheelhouse-Error": "permission_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required" | "scope_required";
                     [name: string]: unknown;
                 };
                 content: {

@@ -21,6 +21,7 @@ import { createClients } from '../modules/clients/index.ts'
 import { connectRecording, createDatasetServices } from '../modules/datasets/index.ts'
 import {
   createIdentity,
+  createOrganizationClients,
   type DevAccount,
   type RevocationSources,
   watchRevocations,
@@ -125,12 +126,15 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
     const admins = accounts.filter(({ role }) => role === 'admin').map(({ email }) => email)
     const settings = { ...config, adminEmails: [...config.adminEmails, ...admins] }
     const memberships = createMemberships(core)
-    const provisioning = createProvisioning(core)
+    const provisioning = createProvisioning(core, {
+      platformIssuer: config.idp?.issuer ?? `${core.baseUrl}/idp`,
+    })
     const identity = await createIdentity(core, {
       joinProvisioned: provisioning.scim.joinProvisioned,
       settings,
       accounts,
       memberships,
+      signIns: provisioning.signIns,
       insecure: context.insecure ?? false,
     })
     closers.add(() => identity.apiKeys.flush())
@@ -193,6 +197,7 @@ export async function createPlatform(given: Config, context: RuntimeContext) {
       auditChain,
       dataGrants: createDataGrants(core),
       provisioning,
+      organizationClients: createOrganizationClients({ ...core, outbound: webhooks.outboundClient }),
       close: closers.closeAll,
     }
     await core.jobs.open()

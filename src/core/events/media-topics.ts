@@ -6,8 +6,8 @@ import type { ErrorCode } from '@wheelhouse/protocol'
 export interface ViewerPermissions {
   readonly userId: string
   readonly permissionsVersion: number
-  /** The API key behind the request, if any. */
-  readonly apiKeyId: string | null
+  /** The API key behind the request, or the sign-in with the provider of an organization, if any. */
+  readonly credentialId: string | null
   /** The open session; null for the owner of the robot. */
   readonly sessionId: string | null
 }

@@ -95,7 +95,7 @@ export function createApp(options: AppOptions): Koa {
 const crossOrigin = {
   credentials: true,
   keepHeadersOnError: true,
-  allowMethods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+  allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
   allowHeaders: [
     'Authorization',
     'Content-Type',

@@ -32,7 +32,7 @@ export interface DownloadCredential {
   readonly permissionsVersion?: number
   readonly apiKeyId?: string
   readonly linkId?: string
-  /** When an API key or a link expires. */
+  /** When an API key, a sign-in with the provider of an organization or a link expires. */
   readonly expiresAt?: Date | null
 }
 
@@ -49,14 +49,15 @@ export type WatchCredentials = (ends: CredentialEnds, openLinks: () => readonly 
 /** Admits the body of a response. @throws AppError beyond a limit */
 export type AdmitDownload = (response: ServerResponse) => Promise<void>
 
-/** Returns the credential of a caller. A download of a signed-in user may outlast the login session. */
+/** Returns the credential of a caller. A download may outlast a session of the platform's provider. */
 export function credentialOfCaller({ userId, permissionsVersion, credential }: Caller): DownloadCredential {
   const isKey = credential.kind === 'api_key'
   return {
     key: isKey ? `key:${credential.id}` : `user:${userId}`,
     userId,
     permissionsVersion,
-    ...(isKey && { apiKeyId: credential.id, expiresAt: credential.expiresAt }),
+    ...(isKey && { apiKeyId: credential.id }),
+    ...((isKey || credential.signIn) && { expiresAt: credential.expiresAt }),
   }
 }
 

@@ -34,7 +34,7 @@ export type { Caller } from '../permissions/caller.ts'
 /** Rate limits that a public route can have instead of the one for its method. */
 export type PublicLimit = 'video' | 'replay' | 'pairing'
 
-export type Method = 'get' | 'post' | 'patch' | 'delete'
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 /** Media types of bodies that are read as text. */
 export const TEXT_TYPES = ['application/sdp', 'application/trickle-ice-sdpfrag'] as const

@@ -102,6 +102,7 @@ function addAccessCases(spec: Endpoint, add: Add): void {
       origin_not_allowed: 'when the request carries the session cookie and comes from another site',
     })
   add(403, { account_suspended: 'when an administrator has suspended your account' })
+  add(403, { sign_in_required: 'when the organization requires a sign-in with another provider' })
   add(404, { not_found: 'when you are no member of the organization that Wheelhouse-Organization names' })
   if (access.action) {
     add(403, {

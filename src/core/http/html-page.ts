@@ -105,8 +105,8 @@ export const pagePolicy = (formTargets: readonly string[] = []): string =>
 /** Renders a paragraph that says what went wrong. */
 export const problemText = template<{ text: string | undefined }>('<p class="problem"><%= it.text %></p>')
 
-const signInProblem = template<{ problem: Html }>(`<%= it.problem %>
-<p><a class="button primary" href="/auth/login">Sign in again</a></p>`)
+const signInProblem = template<{ problem: Html; url: string }>(`<%= it.problem %>
+<p><a class="button primary" href="<%= it.url %>">Sign in again</a></p>`)
 
 /** Sends a page that runs no script. */
 export function sendPage(
@@ -119,7 +119,7 @@ export function sendPage(
   http.body = renderPage(page)
 }
 
-/** Shows errors of inner middleware as a page to browsers. Other clients get the usual JSON. */
+/** Shows errors of inner middleware as a page to browsers, with a link to `signInUrl` of the state. Other clients get the usual JSON. */
 export function problemPages(report: (cause: unknown) => void): Middleware {
   return async (http, next) => {
     try {
@@ -129,7 +129,8 @@ export function problemPages(report: (cause: unknown) => void): Middleware {
       const error = toAppError(cause)
       if (error.status >= 500) report(cause)
       http.set(error.headers)
-      const body = signInProblem({ problem: problemText({ text: error.message }) })
+      const url = String(http.state.signInUrl ?? '/auth/login')
+      const body = signInProblem({ problem: problemText({ text: error.message }), url })
       sendPage(http, { status: error.status, title: 'Sign-in failed', body })
     }
   }

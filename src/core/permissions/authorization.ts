@@ -91,7 +91,45 @@ export interface Scope {
 
 /** Returns the credential of a caller as the audit log names it. */
 export const credentialOf = ({ credential }: Pick<Caller, 'credential'>): string =>
-  credential.kind === 'api_key' ? `api_key:${credential.id}` : 'session'
+  credentialName(endingCredentialOf(credential))
+
+/** A credential that the platform can end: an API key, or a sign-in with the provider of an organization. */
+export interface EndingCredential {
+  readonly apiKeyId?: string
+  readonly signInId?: string
+}
+
+/** Returns the key or the sign-in of a credential; nothing for a session of the platform's provider, which ends by itself. */
+export function endingCredentialOf(credential: Caller['credential']): EndingCredential {
+  if (credential.kind === 'api_key') return { apiKeyId: credential.id }
+  return credential.signIn ? { signInId: credential.signIn.id } : {}
+}
+
+/** Returns the name of a credential in the audit log. */
+export function credentialName({ apiKeyId, signInId }: EndingCredential): string {
+  if (apiKeyId !== undefined) return `api_key:${apiKeyId}`
+  return signInId === undefined ? 'session' : `sign_in:${signInId}`
+}
+
+/** Returns the condition that no API key and no sign-in with this id is valid any more. */
+export const hasEnded = (id: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`(not exists (
+      select from api_keys k
+      where k.id = ${id} and k.revoked_at is null and (k.expires_at is null or k.expires_at > now()))
+    and not exists (select from sign_in_sessions where sign_in_sessions.id = ${id} and sign_in_sessions.expires_at > now()))`
+
+/**
+ * Requires a sign-in with the provider of the platform, such as to join another organization: that of an organization only says who
+ * its members are.
+ * @throws 403
+ */
+export function requirePlatformSignIn({ credential }: Pick<Caller, 'credential'>): void {
+  if (credential.kind === 'session' && credential.signIn !== undefined)
+    throw forbidden(
+      'sign_in_required',
+      'You are signed in with the provider of an organization, which counts only there. Sign in with that of the platform.',
+    )
+}
 
 /** Returns the robots that a caller's requests concern. Routes check the action before. */
 export const scopeOf = (caller: Pick<Caller, 'userId' | 'organization' | 'credential'>): Scope => ({

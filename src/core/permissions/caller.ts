@@ -27,6 +27,8 @@ export interface Caller {
         readonly expiresAt: Date
         readonly token: string
         readonly fromCookie: boolean
+        /** Of a person who signed in with the provider of an organization, not with that of the platform. */
+        readonly signIn?: SignIn
       }
     | {
         readonly kind: 'api_key'
@@ -37,10 +39,23 @@ export interface Caller {
       }
 }
 
+/** A sign-in with the provider of an organization. */
+export interface SignIn {
+  readonly id: string
+  readonly organizationId: string
+}
+
 /** Reads what users are in organizations. The organizations module implements it. */
 export interface Memberships {
-  /** @throws 404 for a user who is no member, as for an unknown organization */
-  of(userId: string, organizationId: string): Promise<Membership>
+  /**
+   * @param session of a person who is signed in, with what; undefined for a key, which belongs to the organization
+   * @throws 404 for a user who is no member, as for an unknown organization; 403 for a sign-in that does not count there
+   */
+  of(
+    userId: string,
+    organizationId: string,
+    session?: { readonly signIn: SignIn | undefined },
+  ): Promise<Membership>
 }
 
 /** Returns the membership that every user has in the own personal organization. */

@@ -27,7 +27,7 @@ function createFixture(implementations: Record<string, Record<string, (argument:
 test('calls whose arguments or results cannot be cloned reject, and the other calls of their batch succeed', async () => {
   const { services } = createFixture({
     ticketStore: { verdictOf: async (argument: unknown) => argument },
-    controlPersistence: { endedKeys: async () => [() => 'a function'] },
+    controlPersistence: { endedCredentials: async () => [() => 'a function'] },
     episodeStore: {
       save: async () => {
         throw Object.assign(new Error('refused'), { code: '23505', detail: () => 'a function' })
@@ -35,12 +35,12 @@ test('calls whose arguments or results cannot be cloned reject, and the other ca
     },
   })
   const verdictOf = services.ticketStore.verdictOf as unknown as (argument: unknown) => Promise<unknown>
-  const endedKeys = services.controlPersistence.endedKeys as unknown as () => Promise<unknown>
+  const endedCredentials = services.controlPersistence.endedCredentials as unknown as () => Promise<unknown>
   const save = services.episodeStore.save as unknown as () => Promise<unknown>
   const settled = await Promise.allSettled([
     verdictOf(1),
     verdictOf(() => 'a function'),
-    endedKeys(),
+    endedCredentials(),
     save(),
     verdictOf({ at: 2 }),
   ])

@@ -125,7 +125,7 @@ const OrganizationAudit = z
             .nullable()
             .meta({
               description:
-                'With what the actor was signed in: `session`, or `api_key:` with the id of the key; null when it is unknown, or the platform acted.',
+                'With what the actor was signed in: `session`, `api_key:` with the id of the key, or `sign_in:` with the subject of an entry `sign_in.completed`; null when it is unknown, or the platform acted.',
               examples: ['session'],
             }),
           action: z.string().meta({ examples: ['session.stopped'] }),

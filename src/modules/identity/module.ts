@@ -6,7 +6,7 @@ import { accountLifeEndpoints } from './account/account.routes.ts'
 import { createAccountDeletion } from './account/account-deletion.service.ts'
 import { createDataExports, DATA_EXPORT_CLEAN_UP, DATA_EXPORTS } from './account/data-export.service.ts'
 import { createApiKeys } from './api-keys/api-key.service.ts'
-import { createAuth } from './auth/auth.ts'
+import { createAuth, type SignInTokens } from './auth/auth.ts'
 import { avatarEndpoints } from './avatars/avatar.routes.ts'
 import { createAvatars } from './avatars/avatar.service.ts'
 import { cliLoginEndpoint } from './oidc/cli-login.routes.ts'
@@ -33,6 +33,7 @@ export async function createIdentity(
   options: {
     readonly settings: IdentitySettings
     readonly memberships: Memberships
+    readonly signIns: SignInTokens
     /** Makes a user a member of the organizations that have provisioned the verified address. */
     readonly joinProvisioned: (userId: string) => Promise<void>
     /** Accounts that the built-in identity provider offers on its sign-in page. */
@@ -41,7 +42,7 @@ export async function createIdentity(
     readonly insecure?: boolean
   },
 ) {
-  const { settings, accounts, memberships, joinProvisioned } = options
+  const { settings, accounts, memberships, signIns, joinProvisioned } = options
   const { corsOrigins } = settings
   const oidc = await createOidc({ ...core, config: settings, accounts, insecure: options.insecure ?? false })
   const users = createUsers({ ...core, adminEmails: settings.adminEmails, joinProvisioned })
@@ -65,6 +66,7 @@ export async function createIdentity(
       apiKeys,
       memberships,
       verifyToken,
+      signIns,
       baseUrl: core.baseUrl,
       corsOrigins,
       bus: core.bus,

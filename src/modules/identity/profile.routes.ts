@@ -77,7 +77,12 @@ function providerEndpoints(deps: Deps): Endpoint[] {
           identity_provider_error: 'when the identity provider returns no valid response about the account',
         },
       },
-      run: async ({ caller }) => view(await users.refresh(caller.userId, await currentClaims(deps, caller))),
+      run: async ({ caller }) => {
+        const { userId, credential } = caller
+        // The provider of an organization tells all of it with each sign-in.
+        if (credential.kind === 'session' && credential.signIn) return view(await users.account(userId))
+        return view(await users.refresh(userId, await currentClaims(deps, caller)))
+      },
     }),
     endpoint({
       method: 'get',

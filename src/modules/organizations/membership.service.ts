@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { createBatchLoader } from '../../core/database/batch-loader.ts'
 import { compiled } from '../../core/database/compiled.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { notFound } from '../../core/errors/errors.ts'
+import { forbidden, notFound } from '../../core/errors/errors.ts'
 import type { Memberships } from '../../core/permissions/caller.ts'
 
 /** Maximum number of memberships that one query reads. */
@@ -21,7 +21,13 @@ const findMemberships = compiled<{ organizationIds: readonly string[]; userIds: 
           .onRef('member.organization_id', '=', 'wanted.organization_id')
           .onRef('member.user_id', '=', 'wanted.user_id'),
       )
-      .select(['wanted.position', 'member.organization_id as id', 'member.role', 'member.group_ids']),
+      .leftJoin('organization_sign_ins as own_sign_in', (join) =>
+        join
+          .onRef('own_sign_in.organization_id', '=', 'member.organization_id')
+          .on('own_sign_in.enforced', '=', true),
+      )
+      .select(['wanted.position', 'member.organization_id as id', 'member.role', 'member.group_ids'])
+      .select('own_sign_in.enforced'),
 )
 
 /** Reads what users are in organizations. Concurrent reads share a query. */
@@ -39,9 +45,18 @@ export function createMemberships({ db }: { db: Db }): Memberships {
   )
 
   return {
-    async of(userId, organizationId) {
+    async of(userId, organizationId, session) {
       const row = await load({ organizationId, userId })
       if (!row) throw notFound('Organization')
+      // The provider of an organization speaks for this one only. Owners can always come back with that of the platform.
+      const isEnough = session?.signIn
+        ? session.signIn.organizationId === row.id
+        : !row.enforced || row.role === 'owner'
+      if (session && !isEnough)
+        throw forbidden(
+          'sign_in_required',
+          `This organization needs another sign-in. Open /auth/sso/${row.id} if it has a provider of its own; otherwise sign in with that of the platform.`,
+        )
       return { id: row.id, role: row.role, groupIds: row.group_ids }
     },
   }

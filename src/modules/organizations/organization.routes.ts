@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '../../core/errors/errors.ts'
 import { type Caller, type Endpoint, endpoint, idParams } from '../../core/http/endpoint.ts'
-import { requireCan } from '../../core/permissions/authorization.ts'
+import { requireCan, requirePlatformSignIn } from '../../core/permissions/authorization.ts'
 import type { Invitations } from './invitation.service.ts'
 import {
   CreatedInvitation,
@@ -62,8 +62,14 @@ function ownEndpoints({ organizations }: OrganizationRouteDeps): Endpoint[] {
       access: { sessionOnly: true },
       body: CreateOrganization,
       response: [201, OrganizationView],
-      errors: { 409: { organization_limit_reached: 'when you own as many organizations as you may' } },
-      run: async ({ caller, body }) => await organizations.create(caller, body.name),
+      errors: {
+        403: { sign_in_required: 'when you are signed in with the provider of an organization' },
+        409: { organization_limit_reached: 'when you own as many organizations as you may' },
+      },
+      run: async ({ caller, body }) => {
+        requirePlatformSignIn(caller)
+        return await organizations.create(caller, body.name)
+      },
     }),
     endpoint({
       method: 'get',
@@ -216,15 +222,17 @@ function invitationEndpoints({ invitations }: OrganizationRouteDeps): Endpoint[]
       params: tokenParams,
       response: [200, z.object({ organization_id: idParams('organization').shape.id })],
       errors: {
+        403: { sign_in_required: 'when you are signed in with the provider of an organization' },
         404: { invitation_invalid: 'when the invitation is unknown, has expired, was used or was revoked' },
         409: {
           already_member: 'when you are a member',
           organization_limit_reached: 'when you are a member of as many organizations as you may',
         },
       },
-      run: async ({ caller, params }) => ({
-        organization_id: await invitations.accept(caller, params.token),
-      }),
+      run: async ({ caller, params }) => {
+        requirePlatformSignIn(caller)
+        return { organization_id: await invitations.accept(caller, params.token) }
+      },
     }),
   ]
 }

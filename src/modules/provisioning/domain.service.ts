@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises'
 import { audit } from '../../core/audit/audit.ts'
 import type { Db } from '../../core/database/tables.ts'
 import { conflict, notFound, unavailable, uniqueViolation } from '../../core/errors/errors.ts'
+import type { Bus } from '../../core/events/bus.ts'
 import type { Transact } from '../../core/events/transactor.ts'
 
 /** Domains of an organization. */
@@ -29,10 +30,11 @@ const systemResolveTxt: ResolveTxt = (name) =>
 export function createDomains(deps: {
   db: Db
   transact: Transact
+  bus: Bus
   now: () => Date
   resolveTxt?: ResolveTxt
 }) {
-  const { db, transact, now, resolveTxt = systemResolveTxt } = deps
+  const { db, transact, bus, now, resolveTxt = systemResolveTxt } = deps
 
   /** Returns whether the TXT record has the value. @throws 503 if no name server answers */
   async function hasRecord(domain: string, value: string): Promise<boolean> {
@@ -137,9 +139,15 @@ export function createDomains(deps: {
       })
     },
 
-    /** Removes a domain. Members stay. @throws 404 */
-    remove: (organizationId: string, actorId: string, id: string): Promise<void> =>
-      transact(async (tx) => {
+    /** Removes a domain, and ends the sign-ins of addresses in it. Members stay. @throws 404 */
+    async remove(organizationId: string, actorId: string, id: string): Promise<void> {
+      const ended = await transact(async (tx) => {
+        const identities = await tx.db
+          .deleteFrom('organization_identities')
+          .where('domain_id', '=', id)
+          .where('organization_id', '=', organizationId)
+          .returning('user_id')
+          .execute()
         const removed = await tx.db
           .deleteFrom('organization_domains')
           .where('id', '=', id)
@@ -155,7 +163,10 @@ export function createDomains(deps: {
           subject: ['domain', id],
           data: { organization_id: organizationId, domain: removed.domain },
         })
-      }),
+        return identities
+      })
+      for (const { user_id } of ended) bus.publish('permissions.lost', { userId: user_id, suspended: false })
+    },
   }
 }
 export type Domains = ReturnType<typeof createDomains>

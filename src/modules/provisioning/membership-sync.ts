@@ -12,7 +12,7 @@ const DEFAULT_ROLE = sql.lit('viewer' satisfies OrganizationRole)
 const RANKED = sql`${OrganizationRole.options.map(String)}::text[]`
 
 /**
- * Makes the memberships of provisioned users what their groups say, and returns the users whose membership changed. A user whom no
+ * Makes the memberships of provisioned users what their groups say, of SCIM or of the last sign-in, and returns the users whose membership changed. A user whom no
  * mapping concerns keeps a role that provisioning has not given.
  * @param join which of them become members: the others stay what they are, so that a member whom an admin removed does not return with
  *   an unrelated change
@@ -32,10 +32,14 @@ export async function syncMembers(
         coalesce(bool_or(mapping.id is not null and mapping.group_id is null), false) as whole,
         ${DEFAULT_ROLE} as default_role
       from scim_users
-      left join scim_group_members as grouped on grouped.user_id = scim_users.id
-      left join scim_groups on scim_groups.id = grouped.group_id
+      left join lateral (
+        select scim_groups.display_name as name from scim_group_members as grouped
+          join scim_groups on scim_groups.id = grouped.group_id
+          where grouped.user_id = scim_users.id
+        union select unnest(scim_users.claimed_groups)
+      ) as named on true
       left join role_mappings as mapping on mapping.organization_id = ${organizationId}
-        and lower(mapping.name collate "C") = lower(scim_groups.display_name collate "C")
+        and lower(mapping.name collate "C") = lower(named.name collate "C")
       where scim_users.organization_id = ${organizationId} and scim_users.id = any(${[...ids]}::uuid[]) and scim_users.active
       group by scim_users.id
     ), wanted as (

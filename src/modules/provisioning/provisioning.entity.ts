@@ -67,6 +67,8 @@ export const ScimUser = defineEntity({
     user: () => referenceTo('User').nullable().deleteRule('set null'),
     /** The role that provisioning has given; null while it has given none. */
     role: p.enum(OrganizationRole.options).nullable(),
+    /** The groups of a person whose sign-ins say what the role is; null where SCIM says it. */
+    claimedGroups: p.array().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     updatedAt: p.datetime(3).defaultRaw('now()'),
   },
@@ -98,6 +100,59 @@ export const ScimGroupMember = defineEntity({
 })
 export type ScimGroupMember = InferEntity<typeof ScimGroupMember>
 
+/** The identity provider of an organization, with which its members sign in. */
+export const OrganizationSignIn = defineEntity({
+  name: 'OrganizationSignIn',
+  tableName: 'organization_sign_ins',
+  properties: {
+    organization: () => referenceTo('Organization').primary().deleteRule('cascade'),
+    issuer: p.text().unique('one_organization_per_issuer'),
+    clientId: p.text(),
+    /** Encrypted with the key of the platform. */
+    clientSecret: p.text(),
+    scopes: p.array(),
+    /** The claim with the names of a person's groups. */
+    groupsClaim: p.text(),
+    /** Whether a sign-in makes somebody a member. */
+    createsMembers: p.boolean(),
+    /** Whether members must sign in here to act for the organization. Owners need not. */
+    enforced: p.boolean().default(false),
+    /** When an owner has signed in with these settings; null before. */
+    ownerSignedInAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    updatedAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type OrganizationSignIn = InferEntity<typeof OrganizationSignIn>
+
+/** Who a subject of an organization's provider is. It ends with the membership, the domain of the address, and the settings. */
+export const OrganizationIdentity = defineEntity({
+  name: 'OrganizationIdentity',
+  tableName: 'organization_identities',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    subject: p.text(),
+    userId: p.uuid(),
+    domain: () => p.manyToOne(OrganizationDomain).mapToPk().deleteRule('cascade'),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+  },
+})
+export type OrganizationIdentity = InferEntity<typeof OrganizationIdentity>
+
+/** A person who is signed in with the provider of an organization. */
+export const SignInSession = defineEntity({
+  name: 'SignInSession',
+  tableName: 'sign_in_sessions',
+  properties: {
+    id: p.uuid().primary(),
+    identity: () => p.manyToOne(OrganizationIdentity).mapToPk().deleteRule('cascade'),
+    createdAt: p.datetime(3),
+    expiresAt: p.datetime(3),
+  },
+})
+export type SignInSession = InferEntity<typeof SignInSession>
+
 declare module '../../core/database/tables.ts' {
   interface Tables
     extends TablesOf<
@@ -107,5 +162,8 @@ declare module '../../core/database/tables.ts' {
       | typeof ScimUser
       | typeof ScimGroup
       | typeof ScimGroupMember
+      | typeof OrganizationSignIn
+      | typeof OrganizationIdentity
+      | typeof SignInSession
     > {}
 }

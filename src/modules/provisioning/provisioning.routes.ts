@@ -70,14 +70,14 @@ const domainParams = z.strictObject({ id: idOf('organization'), domain_id: idOf(
  * Returns the organization of a route whose settings a caller changes: the one that the request acts for.
  * @throws 404 for another one, 409 for a personal one
  */
-function requireTeam({ organization, userId }: Caller, id: string): string {
+export function requireTeam({ organization, userId }: Caller, id: string): string {
   if (id.toLowerCase() !== organization.id) throw notFound('Organization')
   if (organization.id === userId)
     throw conflict('personal_organization', 'A personal organization has no single sign-on. Create a team.')
   return organization.id
 }
 
-const teamErrors = {
+export const teamErrors = {
   personal_organization: 'when the organization is a personal one',
 } as const
 const limitErrors = {

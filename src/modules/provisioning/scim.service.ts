@@ -17,7 +17,7 @@ import {
 } from './scim-messages.ts'
 
 /** Users that an identity provider may provision in an organization. */
-const MAX_SCIM_USERS = 20_000
+export const MAX_SCIM_USERS = 20_000
 /** Groups that an identity provider may provision in an organization. */
 const MAX_SCIM_GROUPS = 2_000
 /** Members of a provisioned group. */
@@ -193,6 +193,7 @@ export function createScim(deps: { db: Db; transact: Transact; bus: Bus; now: ()
         external_id: input.externalId,
         active: input.active,
         attributes: JSON.stringify(input.attributes) as never,
+        claimed_groups: null, // from now on SCIM says what the role is
         updated_at: now(),
       })
       .where('id', '=', id)

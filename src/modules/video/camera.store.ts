@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { uniqueViolation } from '../../core/errors/errors.ts'
 import type { ViewerPermissions } from '../../core/events/media-topics.ts'
-import { memberMay } from '../../core/permissions/authorization.ts'
+import { hasEnded, memberMay } from '../../core/permissions/authorization.ts'
 
 /** A media role without renewals for this time is gone. */
 const NODE_TIMEOUT_SECONDS = 6
@@ -269,16 +269,13 @@ export function createCameraStore({ db }: { db: Db }) {
         from unnest(
           ${viewers.map(({ userId }) => userId)}::uuid[],
           ${viewers.map(({ permissionsVersion }) => permissionsVersion)}::bigint[],
-          ${viewers.map(({ apiKeyId }) => apiKeyId)}::uuid[],
+          ${viewers.map(({ credentialId }) => credentialId)}::uuid[],
           ${viewers.map(({ sessionId }) => sessionId)}::uuid[],
           ${viewers.map(({ robotId }) => robotId)}::uuid[]
-        ) with ordinality as viewer (user_id, version, key_id, session_id, robot_id, ordinal)
+        ) with ordinality as viewer (user_id, version, credential_id, session_id, robot_id, ordinal)
         left join users u on u.id = viewer.user_id
         where u.permissions_version is distinct from viewer.version
-          or viewer.key_id is not null and not exists (
-            select from api_keys k
-            where k.id = viewer.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-          )
+          or viewer.credential_id is not null and ${hasEnded(sql.ref('viewer.credential_id'))}
           or viewer.session_id is not null and not exists (
             select from sessions s
             where s.id = viewer.session_id and s.robot_id = viewer.robot_id and s.status in ('ACTIVE', 'PAUSED')

@@ -8,6 +8,7 @@ import {
 } from '../../core/errors/errors.ts'
 import type { MediaReply, MediaRequest, ViewerPermissions } from '../../core/events/media-topics.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
+import { type EndingCredential, endingCredentialOf } from '../../core/permissions/authorization.ts'
 import type { CameraStore } from './camera.store.ts'
 import type { MediaRequests } from './media-requests.ts'
 
@@ -30,9 +31,13 @@ interface ViewerTicket {
   readonly userId: string
   readonly part: 'control' | 'watch'
   readonly apiKeyId?: string
+  readonly signInId?: string
   readonly permissionsVersion: number
   readonly number: number
 }
+
+const credentialIdOf = ({ apiKeyId, signInId }: EndingCredential): string | null =>
+  apiKeyId ?? signInId ?? null
 
 /** Reads tickets; returns undefined for one that is not valid. */
 export interface TicketReader {
@@ -163,22 +168,21 @@ export function createPeers(deps: {
       sdp: string,
     ): Promise<CreatedPeer> {
       const ticket = await authorizeViewer(text, sessionId)
-      const { userId, permissionsVersion, apiKeyId = null, part } = ticket
+      const { userId, permissionsVersion, part } = ticket
       const robotId = await store.robotOfOpenSession(sessionId)
       if (robotId === undefined)
         throw conflict('session_not_open', 'The session is not open. Its cameras can be watched while it is.')
-      const permissions = { userId, permissionsVersion, apiKeyId, sessionId }
+      const permissions = { userId, permissionsVersion, credentialId: credentialIdOf(ticket), sessionId }
       return await view(camera, robotId, sdp, part === 'control', permissions)
     },
 
     /** Shows a camera of a robot to its owner. The caller must have checked the ownership. */
     async watchRobot(caller: Caller, robotId: string, camera: string, sdp: string): Promise<CreatedPeer> {
       const { userId, permissionsVersion, credential } = caller
-      const apiKeyId = credential.kind === 'api_key' ? credential.id : null
       return await view(camera, robotId, sdp, false, {
         userId,
         permissionsVersion,
-        apiKeyId,
+        credentialId: credentialIdOf(endingCredentialOf(credential)),
         sessionId: null,
       })
     },

@@ -28,6 +28,12 @@ interface OutboundResponse {
   readonly body: AsyncIterable<Buffer>
 }
 
+interface OutboundMessage {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
 /**
  * Creates a function that requests an address that a user chose, and returns the response as it arrives. It follows the rules of
  * webhooks: it connects only to an address that it has just checked, on a new connection, and follows no redirects.
@@ -35,10 +41,13 @@ interface OutboundResponse {
 const createStreamRequester =
   ({ targets, silentMs = SILENT_MS }: { targets: Targets; silentMs?: number }) =>
   /** @throws Error if there is no response, or TargetRefused if the address is not allowed */
-  async (text: string, stop: AbortSignal): Promise<OutboundResponse> => {
+  async (text: string, stop: AbortSignal, message: OutboundMessage = {}): Promise<OutboundResponse> => {
+    const { method = 'GET', headers = {}, body } = message
     const { url, addresses } = await targets.check(text)
     return await new Promise((resolve, reject) => {
       const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+        method,
+        headers: { ...headers, ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }) },
         agent: false, // reuses no connection of an earlier check and no proxy of the environment
         lookup: pinnedTo(addresses),
         signal: stop,
@@ -47,12 +56,12 @@ const createStreamRequester =
       request.on('timeout', () => request.destroy(new Error('The address sends nothing')))
       request.on('error', reject)
       request.on('response', (response: IncomingMessage) => {
-        const { statusCode: status = 0, headers } = response
+        const { statusCode: status = 0 } = response
         // Errors of a body end its iteration. Without a reader, they must not end the process.
         response.on('error', () => {})
-        resolve({ status, contentType: headers['content-type'] ?? '', body: bodyOf(response) })
+        resolve({ status, contentType: response.headers['content-type'] ?? '', body: bodyOf(response) })
       })
-      request.end()
+      request.end(body)
     })
   }
 

@@ -71,7 +71,7 @@ export function apiEndpoints(platform: Platform, gatewayUrl: () => string): Endp
     ...jobEndpoints(platform.jobControl, core),
     ...billingEndpoints(billing),
     ...paymentEndpoints(platform),
-    ...provisioningRoutes(platform.provisioning),
+    ...provisioningRoutes(platform.provisioning, { ...core, ...platform.organizationClients }),
     healthEndpoint(core),
     statsEndpoint(core),
     ...supportEndpoints(platform.support, core),
@@ -141,7 +141,16 @@ export function createApi(
       scimServer(platform.provisioning, core),
       limitLogins(rateLimits, core.report),
       ...(platform.payments ? [onboardingPage({ auth, payments: platform.payments })] : []),
-      loginRoutes({ ...core, ...identity, corsOrigins: config.corsOrigins }),
+      loginRoutes({
+        ...core,
+        ...identity,
+        corsOrigins: config.corsOrigins,
+        organizations: {
+          signIns: platform.provisioning.signIns,
+          settings: platform.provisioning.signInSettings,
+          clients: platform.organizationClients,
+        },
+      }),
       ...(identity.builtIn ? [identity.builtIn.middleware] : []),
     ],
   })

@@ -488,7 +488,7 @@ describe('the latency of a session', () => {
   })
 })
 
-test('endedKeys returns the revoked, expired and unknown keys', async () => {
+test('endedCredentials returns the revoked, expired and unknown keys', async () => {
   const user = await world.client()
   const [valid, revoked, expired, later] = await Promise.all(times(4).map(() => user.key()))
   await user.delete(`/api/auth/api-keys/${revoked!.id}`)
@@ -498,6 +498,8 @@ test('endedKeys returns the revoked, expired and unknown keys', async () => {
   await setExpiry(later!.id, new Date(Date.now() + 3_600_000))
   const unknown = randomUUID()
   const keys = [valid!.id, revoked!.id, expired!.id, later!.id, unknown]
-  expect((await driving.endedKeys(keys)).toSorted()).toEqual([revoked!.id, expired!.id, unknown].toSorted())
-  expect(await driving.endedKeys([])).toEqual([])
+  expect((await driving.endedCredentials(keys)).toSorted()).toEqual(
+    [revoked!.id, expired!.id, unknown].toSorted(),
+  )
+  expect(await driving.endedCredentials([])).toEqual([])
 })

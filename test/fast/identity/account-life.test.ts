@@ -120,7 +120,7 @@ test('every table that refers to people or organizations is in the table of pers
   /** They refer to robots, to sessions or to what an admin decided, and name nobody. */
   const others = [
     ...['sessions', 'episodes', 'running_episodes', 'data_grants', 'users', 'pricing_plans'],
-    ...['organization_domains', 'role_mappings', 'scim_groups', 'scim_tokens'],
+    ...['organization_domains', 'organization_sign_ins', 'role_mappings', 'scim_groups', 'scim_tokens'],
   ]
   const references = await rowsOf(
     `select distinct conrelid::regclass::text as name from pg_constraint

@@ -109,6 +109,14 @@ export const routeRules: Readonly<Record<string, Rule>> = {
   'POST /api/organizations/{id}/role-mappings': strangers('/role-mappings', { name: 'x', role: 'viewer' }),
   'DELETE /api/organizations/{id}/role-mappings/{mapping_id}': strangers(`/role-mappings/${randomUUID()}`),
 
+  'GET /api/organizations/{id}/sign-in': strangers('/sign-in'),
+  'PUT /api/organizations/{id}/sign-in': strangers('/sign-in', {
+    issuer: 'https://login.example.com',
+    client_id: 'x',
+    client_secret: 'x',
+  }),
+  'DELETE /api/organizations/{id}/sign-in': strangers('/sign-in'),
+
   'GET /api/auth/profile': everyone(200),
   'POST /api/auth/profile': { ...people(everyone(200)), attempt: () => ({ body: {} }) },
   'POST /api/auth/sync': sessionOnly(200),

@@ -219,7 +219,7 @@ export function createSessionBook(parts: {
         const sum = page(sessionId)?.latency
         if (sum) Object.assign(sum, { frames: sum.frames + frames, dropped: sum.dropped + dropped })
       }),
-    endedKeys: () => call(() => []),
+    endedCredentials: () => call(() => []),
     revokedParticipants: () => call(() => []),
   }
 

@@ -23,6 +23,8 @@ import { createRoles } from '../../../src/modules/identity/users/role.service.ts
 import { createSuspensions } from '../../../src/modules/identity/users/suspension.service.ts'
 import { createUsers } from '../../../src/modules/identity/users/user.service.ts'
 import { createMemberships } from '../../../src/modules/organizations/index.ts'
+import { createSignIns } from '../../../src/modules/provisioning/sign-in.service.ts'
+import { createSignInSettings } from '../../../src/modules/provisioning/sign-in-settings.service.ts'
 import { createTestDatabase } from '../database/database.ts'
 import { testTransactor } from '../database/test-transactor.ts'
 
@@ -76,11 +78,14 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
   const suspensions = createSuspensions({ transact, now, bus })
   const apiKeys = createApiKeys({ db, transact, bus, now, report })
   const corsOrigins = [ALLOWED_ORIGIN]
+  const core = { db, transact, bus, now, secrets, baseUrl }
+  const signIns = createSignIns(core)
   const auth = createAuth({
     users,
     apiKeys,
     memberships: createMemberships({ db }),
     verifyToken,
+    signIns,
     baseUrl,
     corsOrigins,
     bus,
@@ -93,6 +98,16 @@ export async function createIdentityWorld(options: { provider?: (baseUrl: string
     secrets,
     verifyToken,
     users,
+    now,
+    organizations: {
+      signIns,
+      settings: createSignInSettings({ ...core, platformIssuer: provider.issuer }),
+      clients: {
+        clientOf: () => {
+          throw new Error('no organization has a provider')
+        },
+      },
+    },
     report,
   })
   const before: Middleware[] = [login, idp.middleware]

@@ -38,6 +38,11 @@ export const writerExceptions: readonly WriterException[] = [
     reason: 'the column plan_id: billing assigns plans',
   },
   {
+    table: 'organizations',
+    writer: 'provisioning',
+    reason: 'the column session_hours, in the transaction that saves the settings of single sign-on',
+  },
+  {
     table: 'users',
     writer: 'notifications',
     reason:

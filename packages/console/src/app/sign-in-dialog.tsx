@@ -1,5 +1,5 @@
 import { Button, Modal, Stack, Text } from '@mantine/core'
-import { signInUrl } from '../platform/session-guard.ts'
+import { organizationSignInUrl, signInUrl } from '../platform/session-guard.ts'
 import { t } from '../texts/texts.ts'
 
 /** Covers the page until the user has signed in again. */
@@ -22,6 +22,18 @@ export default function SignInDialog() {
           }
         >
           {t('auth.dialog.button')}
+        </Button>
+        <Button
+          variant="default"
+          onClick={() =>
+            void window.open(
+              organizationSignInUrl('/dashboard/signed-in'),
+              '_blank',
+              'popup,width=480,height=680',
+            )
+          }
+        >
+          {t('auth.signIn.organization')}
         </Button>
       </Stack>
     </Modal>

@@ -1,8 +1,8 @@
-import { Button, Center, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Center, Stack, Text, Title } from '@mantine/core'
 import { lazy, Suspense, useEffect } from 'react'
 import { useStore } from '../base/store.ts'
 import { usePlatform } from '../platform/platform.ts'
-import { SIGN_IN_CHANNEL, signInUrl } from '../platform/session-guard.ts'
+import { organizationSignInUrl, SIGN_IN_CHANNEL, signInUrl } from '../platform/session-guard.ts'
 import { t } from '../texts/texts.ts'
 
 const importDialog = () => import('./sign-in-dialog.tsx')
@@ -18,6 +18,9 @@ export function SignInPage() {
         <Button component="a" href={signInUrl(location.pathname + location.search)} size="md">
           {t('auth.signIn.button')}
         </Button>
+        <Anchor href={organizationSignInUrl(location.pathname + location.search)}>
+          {t('auth.signIn.organization')}
+        </Anchor>
       </Stack>
     </Center>
   )

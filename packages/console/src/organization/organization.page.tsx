@@ -15,6 +15,7 @@ import { Groups } from './groups.tsx'
 import { Invitations, Received } from './invitations.tsx'
 import { Members } from './members.tsx'
 import { useRoutes } from './organization.ts'
+import { SignIn } from './sign-in.tsx'
 
 /** Shows the team that the console acts for, and the invitations to the person. */
 export function OrganizationPage() {
@@ -41,6 +42,12 @@ export function OrganizationPage() {
               content: <Invitations />,
             },
           isTeam && { id: 'groups', title: t('organization.groups.title'), content: <Groups /> },
+          isTeam &&
+            may('sign_in.manage') && {
+              id: 'sign-in',
+              title: t('organization.signIn.title'),
+              content: <SignIn key={acting.id} />,
+            },
           { id: 'received', title: t('organization.received.title'), content: <Received /> },
           { id: 'own', title: t('organization.own.title'), content: <NewTeam /> },
         ].filter((item) => item !== false)}

@@ -82,3 +82,6 @@ const isAboutOrganization = async (response: Response): Promise<boolean> =>
   /"Organization not found/.test(await response.clone().text())
 
 export const signInUrl = (returnTo: string) => `/auth/login?${new URLSearchParams({ return_to: returnTo })}`
+/** Returns the address of the sign-in with the provider of an organization. */
+export const organizationSignInUrl = (returnTo: string) =>
+  `/auth/sso?${new URLSearchParams({ return_to: returnTo })}`

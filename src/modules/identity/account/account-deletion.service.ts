@@ -5,7 +5,8 @@ import type { CoreServices } from '../../../core/core-services.ts'
 import { badRequest, conflict, notFound } from '../../../core/errors/errors.ts'
 import type { Tx } from '../../../core/events/transactor.ts'
 import { signInHash } from '../users/sign-in-hash.ts'
-import { type Person, personalData } from './personal-data.ts'
+import { personalData } from './personal-data.ts'
+import type { Person } from './personal-data-part.ts'
 
 /** How long a session token from before a deletion is refused: longer than any is valid. */
 const REFUSED_DAYS = 30

@@ -11,7 +11,8 @@ import { ExportProblem } from '../../../core/exports/export-problem.ts'
 import { createExports, type ExportJob, exportClaimLost, exportQueue } from '../../../core/exports/exports.ts'
 import { cronQueue } from '../../../core/jobs/cron-queue.ts'
 import type { Attempt } from '../../../core/jobs/queue.ts'
-import { type Person, type PersonalData, personalData } from './personal-data.ts'
+import { personalData } from './personal-data.ts'
+import type { Person, PersonalData } from './personal-data-part.ts'
 
 /** Stored exports of one person. */
 const MAX_STORED = 3

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Tables } from '../../../core/database/tables.ts'
+import type { Person, PersonalData } from './personal-data-part.ts'
 
 // The one table of what the platform holds about a person. An export is written from it, a deletion follows it, and docs/data.md
 // describes it; a test finds tables that refer to users or organizations and are missing here.
@@ -8,37 +8,6 @@ import type { Tables } from '../../../core/database/tables.ts'
 export const DELETED_NAME = 'Deleted user'
 /** The text of a message whose sender deleted the account. */
 export const DELETED_TEXT = '(deleted)'
-
-export interface Person {
-  readonly id: string
-  /** The verified address, which finds what the person sent without signing in. */
-  readonly email: string | null
-}
-
-interface Change {
-  /** The rows that it concerns, if they are not those of the person. */
-  readonly where?: (person: Person) => RawBuilder<boolean>
-}
-
-export interface PersonalData {
-  /** Names the part in the export and in the documentation. */
-  readonly part: string
-  readonly table: keyof Tables
-  /** The condition that a row belongs to the person. */
-  readonly of: (person: Person) => RawBuilder<boolean>
-  readonly contains: string
-  readonly kept: string
-  readonly why: string
-  /** The columns in the export, without secrets and without data of others, and the column that orders the rows; or why there is none. */
-  readonly exported:
-    | { readonly key: string; readonly type: 'uuid' | 'bigint' | 'text'; readonly columns: readonly string[] }
-    | string
-  /** What happens when the person deletes the account: rows are deleted, changed, or kept for the reason in `why`. */
-  readonly deletion:
-    | (Change & { readonly delete: true; readonly text?: string })
-    | (Change & { readonly set: () => RawBuilder<unknown>; readonly text: string })
-    | 'kept'
-}
 
 const UNTIL_DELETION = 'until you change it or delete the account'
 const LAW = 'ten years, as tax law demands'
@@ -158,7 +127,30 @@ export const personalData: readonly PersonalData[] = [
     contains: 'what the identity provider of an organization says about you, if it manages its members',
     kept: 'until the organization removes you, or you delete the account',
     why: 'to give you the role that the organization has chosen',
-    exported: byId('id organization_id external_id user_name active attributes role created_at updated_at'),
+    exported: byId(
+      'id organization_id external_id user_name active attributes role claimed_groups created_at updated_at',
+    ),
+    deletion: { delete: true },
+  },
+  {
+    part: 'organization_sign_ins',
+    table: 'organization_identities',
+    of: ofUser,
+    contains: 'who you are at the identity provider of an organization',
+    kept: 'until the membership, the domain or the single sign-on of the organization ends',
+    why: 'to recognise you when you sign in with it',
+    exported: byId('id organization_id subject created_at'),
+    deletion: { delete: true },
+  },
+  {
+    part: 'organization_sessions',
+    table: 'sign_in_sessions',
+    of: ({ id }) =>
+      sql<boolean>`identity_id in (select id from organization_identities where user_id = ${id}::uuid)`,
+    contains: 'when you signed in with the identity provider of an organization',
+    kept: 'until you sign in after it has expired, with the identity at the latest',
+    why: 'to end the sign-in after the time that the organization has chosen',
+    exported: byId('id created_at expires_at'),
     deletion: { delete: true },
   },
   {

@@ -6,12 +6,17 @@ import type { Bus } from '../../../core/events/bus.ts'
 import { clientNetwork } from '../../../core/http/client-address.ts'
 import type { Access, Caller } from '../../../core/http/endpoint.ts'
 import { requireCan, requireScope } from '../../../core/permissions/authorization.ts'
-import { type Membership, type Memberships, ownMembership } from '../../../core/permissions/caller.ts'
+import {
+  type Membership,
+  type Memberships,
+  ownMembership,
+  type SignIn,
+} from '../../../core/permissions/caller.ts'
 import type { ApiKeys } from '../api-keys/api-key.service.ts'
 import { API_KEY_PREFIX } from '../api-keys/api-key-format.ts'
 import type { VerifyToken } from '../tokens/tokens.ts'
 import { requireNotSuspended } from '../users/suspension.service.ts'
-import type { RoleAttributes, Users } from '../users/user.service.ts'
+import type { RoleAttributes, UserRow, Users } from '../users/user.service.ts'
 import { createRememberedCallers } from './remembered-callers.ts'
 import { createOriginGuard } from './same-origin.ts'
 import { ORGANIZATION_COOKIE, readCookie, sessionCookieName } from './session-cookie.ts'
@@ -22,17 +27,25 @@ const ORGANIZATION_HEADER = 'Wheelhouse-Organization'
 const ORGANIZATION_PATH = /^\/api\/organizations\/([0-9a-f-]{36})(?:\/|$)/i
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** Reads sign-ins with the providers of organizations. The provisioning module implements it. */
+export interface SignInTokens {
+  isToken(token: string): boolean
+  /** @throws 401 if the sign-in has ended */
+  resolve(token: string): Promise<{ user: UserRow; expiresAt: Date; signIn: SignIn }>
+}
+
 /** Creates the authentication of callers over HTTP and sockets, and the authorization of routes. */
 export function createAuth(deps: {
   users: Users
   apiKeys: ApiKeys
   memberships: Memberships
   verifyToken: VerifyToken
+  signIns: SignInTokens
   baseUrl: string
   corsOrigins: readonly string[]
   bus: Bus
 }) {
-  const { users, apiKeys, memberships, verifyToken } = deps
+  const { users, apiKeys, memberships, verifyToken, signIns } = deps
   const remembered = createRememberedCallers(deps.bus)
   const cookieName = sessionCookieName(deps.baseUrl)
   const requireAllowedOrigin = createOriginGuard(deps)
@@ -60,9 +73,12 @@ export function createAuth(deps: {
     }
   }
 
-  /** Returns what a user may be while acting for an organization: as a member of a team, what the role in it says. */
-  function rolesIn(organization: Membership, userId: string, user: RoleAttributes): Role[] {
-    const roles = users.rolesOf(user)
+  /**
+   * Returns what a user may be while acting for an organization: as a member of a team, what the role in it says. Nobody becomes an
+   * administrator of the platform by what the provider of an organization says.
+   */
+  function rolesIn(organization: Membership, userId: string, user: RoleAttributes, signIn?: SignIn): Role[] {
+    const roles = users.rolesOf(user).filter((role) => role !== 'admin' || signIn === undefined)
     if (organization.id === userId) return roles
     const drives = roleMay(organization.role, 'sessions.drive')
     return [
@@ -92,35 +108,47 @@ export function createAuth(deps: {
         credential: { kind: 'api_key', id: holder.keyId, expiresAt: holder.expires_at, scopes },
       }
     }
-    const claims = await verifyToken(raw)
-    const user = await users.forClaims(claims)
+    const { user, expiresAt, signIn } = signIns.isToken(raw) ? await signIns.resolve(raw) : await userOf(raw)
     requireNotSuspended(user)
-    const organization = await membershipIn(user.id, organizationId)
+    const organization = await membershipIn(user.id, organizationId, { signIn })
     return {
       userId: user.id,
       displayName: user.display_name,
       isProgram: false,
-      roles: rolesIn(organization, user.id, user),
+      roles: rolesIn(organization, user.id, user, signIn),
       organization,
       permissionsVersion: user.permissions_version,
-      credential: { kind: 'session', expiresAt: claims.expiresAt, token: raw, fromCookie: false },
+      credential: { kind: 'session', expiresAt, token: raw, fromCookie: false, ...(signIn && { signIn }) },
     }
   }
 
-  const membershipIn = async (userId: string, organizationId: string | undefined): Promise<Membership> =>
+  /** Returns the user of a token of the platform's provider. */
+  async function userOf(raw: string): Promise<{ user: UserRow; expiresAt: Date; signIn?: SignIn }> {
+    const claims = await verifyToken(raw)
+    return { user: await users.forClaims(claims), expiresAt: claims.expiresAt }
+  }
+
+  /** @param session of a person who is signed in, with what; undefined for a key, and for a ticket, which was issued to one of both */
+  const membershipIn = async (
+    userId: string,
+    organizationId: string | undefined,
+    session?: { readonly signIn: SignIn | undefined },
+  ): Promise<Membership> =>
     organizationId === undefined || organizationId === userId
       ? ownMembership(userId)
-      : await memberships.of(userId, organizationId)
+      : await memberships.of(userId, organizationId, session)
 
   /** Returns a caller as it is now: with the current roles and membership. @throws 404 if it is no member any more */
   async function currentCaller(caller: Caller): Promise<Caller> {
+    const { userId, credential } = caller
+    const signIn = credential.kind === 'session' ? credential.signIn : undefined
     const [user, organization] = await Promise.all([
-      users.roleAttributes(caller.userId),
-      caller.credential.kind === 'api_key'
-        ? memberships.of(caller.userId, caller.organization.id)
-        : membershipIn(caller.userId, caller.organization.id),
+      users.roleAttributes(userId),
+      credential.kind === 'api_key'
+        ? memberships.of(userId, caller.organization.id)
+        : membershipIn(userId, caller.organization.id, { signIn }),
     ])
-    return { ...caller, organization, roles: rolesIn(organization, caller.userId, user) }
+    return { ...caller, organization, roles: rolesIn(organization, userId, user, signIn) }
   }
 
   /** Requires that a caller may still perform an action. @throws 403; 404 if it is no member any more */

@@ -14,18 +14,28 @@ export interface LoginProvider {
   readonly clientSecret?: string | undefined
 }
 
-/** The tokens of a completed sign-in, in order of preference. */
+/** The tokens of a completed sign-in, in order of preference, and the claims of the ID token. */
 export interface LoginTokens {
   readonly candidates: readonly string[]
+  readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** Creates a client for the authorization code flow. It reads the provider's metadata on first use. */
-export function createLoginClient(options: { oidcProvider: LoginProvider; callbackUrl: string }) {
-  const { oidcProvider, callbackUrl } = options
+/**
+ * Creates a client for the authorization code flow. It reads the provider's metadata on first use.
+ * @param options.fetch sends the requests to a provider that a user has configured. The signature of its ID tokens is checked here,
+ *   because nothing else does
+ */
+export function createLoginClient(options: {
+  oidcProvider: LoginProvider
+  callbackUrl: string
+  scope?: string
+  fetch?: oidc.CustomFetch
+}) {
+  const { oidcProvider, callbackUrl, scope = 'openid email profile' } = options
   let cached: Promise<oidc.Configuration> | undefined
 
   const configuration = (): Promise<oidc.Configuration> => {
-    cached ??= discover(oidcProvider).catch((cause) => {
+    cached ??= discover(oidcProvider, options.fetch).catch((cause) => {
       cached = undefined
       throw cause instanceof AppError ? cause : toReadableError(cause)
     })
@@ -33,6 +43,9 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
   }
 
   return {
+    /** Returns the issuer that the metadata of the provider name. @throws 502, 503 */
+    issuer: async (): Promise<string> => (await configuration()).serverMetadata().issuer,
+
     /**
      * Returns the authorization URL for the browser, and the values to store until the callback.
      * @param loginHint the account to offer first, as OpenID Connect defines it. A provider may ignore it.
@@ -44,7 +57,7 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
       const nonce = oidc.randomNonce()
       const url = oidc.buildAuthorizationUrl(config, {
         redirect_uri: callbackUrl,
-        scope: 'openid email profile',
+        scope,
         code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
         state,
@@ -73,7 +86,8 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
           throw toReadableError(cause)
         })
       const { access_token, id_token } = tokens
-      return { candidates: id_token ? [access_token, id_token] : [access_token] }
+      const candidates = id_token ? [access_token, id_token] : [access_token]
+      return { candidates, claims: tokens.claims() ?? {} }
     },
   }
 }
@@ -81,7 +95,10 @@ export function createLoginClient(options: { oidcProvider: LoginProvider; callba
 const isHint = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= MAX_HINT_LENGTH
 
-async function discover(oidcProvider: LoginProvider): Promise<oidc.Configuration> {
+async function discover(
+  oidcProvider: LoginProvider,
+  customFetch: oidc.CustomFetch | undefined,
+): Promise<oidc.Configuration> {
   const { clientId, clientSecret } = oidcProvider
   if (!clientId)
     throw new AppError(
@@ -93,8 +110,12 @@ async function discover(oidcProvider: LoginProvider): Promise<oidc.Configuration
   // Plain http is allowed only for the development provider on the same machine.
   const insecure = issuer.protocol === 'http:' && isLoopback(issuer.hostname)
   return await oidc.discovery(issuer, clientId, undefined, clientAuthentication(clientSecret), {
-    execute: insecure ? [oidc.allowInsecureRequests] : [],
+    execute: [
+      ...(insecure ? [oidc.allowInsecureRequests] : []),
+      ...(customFetch ? [oidc.enableNonRepudiationChecks] : []),
+    ],
     timeout: TIMEOUT_SECONDS,
+    ...(customFetch && { [oidc.customFetch]: customFetch }),
   })
 }
 

@@ -9,6 +9,8 @@ const LoginState = z.object({
   nonce: z.string(),
   verifier: z.string(),
   returnTo: z.string(),
+  /** The organization whose provider it is; missing for that of the platform. */
+  organizationId: z.string().optional(),
   expiresAt: z.number(),
 })
 /** The state of a sign-in between the redirect to the provider and the callback. The browser stores it in a cookie. */

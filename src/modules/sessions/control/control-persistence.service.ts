@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../../core/database/tables.ts'
 import { AppError } from '../../../core/errors/errors.ts'
 import type { Transact } from '../../../core/events/transactor.ts'
-import { memberMay } from '../../../core/permissions/authorization.ts'
+import { hasEnded, memberMay } from '../../../core/permissions/authorization.ts'
 import type { RoleAttributes, Users } from '../../identity/index.ts'
 import type { ControlLeases } from '../lease/control-lease.service.ts'
 import { latchStop } from '../lifecycle/session-stop.ts'
@@ -90,8 +90,8 @@ export interface ControlPersistence {
   /** Adds latency measurements to those of the session. Gateways may add increments in any order. */
   addLatency(sessionId: string, increment: LatencyIncrement): Promise<void>
 
-  /** Returns those of the API keys that are revoked, expired or deleted. */
-  endedKeys(apiKeyIds: readonly string[]): Promise<string[]>
+  /** Returns those of the API keys and sign-ins that are revoked, expired or deleted. */
+  endedCredentials(ids: readonly string[]): Promise<string[]>
 
   /**
    * Returns the memberships of users who may no longer take part: they are neither the operator, who must still be a member if the
@@ -116,6 +116,8 @@ export interface SessionMembership {
   /** The organization that the user acts for. */
   readonly organizationId: string
   readonly part: TicketPart
+  /** Whether the user is signed in with the provider of the platform: neither a key nor a sign-in with that of an organization. */
+  readonly byPlatform: boolean
 }
 
 /** Maximum stored length of a stop reason, in UTF-16 units. */
@@ -270,13 +272,10 @@ export function createControlPersistence(deps: {
           updated_at = now()`.execute(db)
     },
 
-    async endedKeys(apiKeyIds) {
+    async endedCredentials(ids) {
       const { rows } = await sql<{ id: string }>`
-        select requested.id from unnest(${apiKeyIds}::uuid[]) as requested (id)
-        where not exists (
-          select from api_keys k
-          where k.id = requested.id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-        )`.execute(db)
+        select requested.id from unnest(${ids}::uuid[]) as requested (id)
+        where ${hasEnded(sql.ref('requested.id'))}`.execute(db)
       return rows.map((row) => row.id)
     },
 
@@ -286,6 +285,7 @@ export function createControlPersistence(deps: {
         user: memberships.map(({ userId }) => userId),
         organization: memberships.map(({ organizationId }) => organizationId),
         part: memberships.map(({ part }) => part),
+        byPlatform: memberships.map(({ byPlatform }) => byPlatform),
       }
       const asMember = (action: 'sessions.watch' | 'sessions.drive') =>
         memberMay(action, {
@@ -297,10 +297,15 @@ export function createControlPersistence(deps: {
       const { rows } = await sql<RoleAttributes & { ordinal: number }>`
         select membership.ordinal::int, u.is_client, u.is_operator, u.email, coalesce(u.email_verified, false) as email_verified,
           u.suspended_at
-        from unnest(${ids.session}::uuid[], ${ids.user}::uuid[], ${ids.organization}::uuid[], ${ids.part}::text[])
-          with ordinality as membership (session_id, user_id, organization_id, part, ordinal)
+        from unnest(${ids.session}::uuid[], ${ids.user}::uuid[], ${ids.organization}::uuid[], ${ids.part}::text[],
+            ${ids.byPlatform}::boolean[])
+          with ordinality as membership (session_id, user_id, organization_id, part, by_platform, ordinal)
         left join users u on u.id = membership.user_id
-        where not exists (
+        where membership.by_platform and exists (
+          select from organization_sign_ins own_sign_in join organization_members m using (organization_id)
+          where own_sign_in.organization_id = membership.organization_id and own_sign_in.enforced
+            and m.user_id = membership.user_id and m.role <> 'owner'
+        ) or not exists (
           select from sessions s join robots r on r.id = s.robot_id
           where s.id = membership.session_id and (
             membership.user_id = s.operator_id and (not s.own_operator or ${asMember('sessions.drive')})

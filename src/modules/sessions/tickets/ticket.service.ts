@@ -1,7 +1,7 @@
 import type { Db } from '../../../core/database/tables.ts'
 import { conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
-import { requireKeyFor } from '../../../core/permissions/authorization.ts'
+import { endingCredentialOf, requireKeyFor } from '../../../core/permissions/authorization.ts'
 import { isGuestOf, isOperatorOf, mayHoldControl } from '../../../core/permissions/session-part.ts'
 import { TOKEN_TOLERANCE_MS } from '../../identity/index.ts'
 import type { SessionQueries } from '../record/session-queries.ts'
@@ -69,10 +69,10 @@ export function createSessionTickets(deps: {
       if (nodeUrl === undefined)
         throw conflict('robot_offline', 'The robot is offline. Try again when it is connected.')
       const { userId, credential, permissionsVersion } = caller
-      const apiKeyId = credential.kind === 'api_key' ? { apiKeyId: credential.id } : {}
       const number = await ticketStore.nextNumber(userId)
       const organizationId = caller.organization.id
-      const claims = { sessionId, userId, organizationId, part, permissionsVersion, number, ...apiKeyId }
+      const ending = endingCredentialOf(credential)
+      const claims = { sessionId, userId, organizationId, part, permissionsVersion, number, ...ending }
       const { ticket, expiresAt } = tickets.issue(claims, endOf(credential))
       return { url: `${nodeUrl}/sessions/${sessionId}/${part}`, ticket, expiresAt }
     },
@@ -83,5 +83,7 @@ export type SessionTickets = ReturnType<typeof createSessionTickets>
 /** Returns when a credential expires. Adds the clock tolerance with which session tokens are accepted. */
 function endOf(credential: Caller['credential']): Date | undefined {
   if (credential.kind === 'api_key') return credential.expiresAt ?? undefined
-  return new Date(credential.expiresAt.getTime() + TOKEN_TOLERANCE_MS)
+  return credential.signIn
+    ? credential.expiresAt
+    : new Date(credential.expiresAt.getTime() + TOKEN_TOLERANCE_MS)
 }

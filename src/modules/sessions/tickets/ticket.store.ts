@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { createBatchLoader } from '../../../core/database/batch-loader.ts'
 import type { Db } from '../../../core/database/tables.ts'
+import { hasEnded } from '../../../core/permissions/authorization.ts'
 import type { TicketClaims } from './ticket.ts'
 
 /**
@@ -32,16 +33,12 @@ export function createTicketStore({ db }: { db: Db }) {
     verdictOf: createBatchLoader(async (tickets: readonly TicketClaims[]): Promise<TicketVerdict[]> => {
       const { rows } = await sql<{ key_valid: boolean; permissions_unchanged: boolean; recent: boolean }>`
         select
-          ticket.key_id is null or exists (
-            select from api_keys k
-            where k.id = ticket.key_id and k.user_id = ticket.user_id
-              and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-          ) as key_valid,
+          ticket.key_id is null or not ${hasEnded(sql.ref('ticket.key_id'))} as key_valid,
           u.permissions_version is not distinct from ticket.permissions_version as permissions_unchanged,
           coalesce(c.issued, 0) - ticket.number < ${MAX_VALID_TICKETS} as recent
         from unnest(
           ${tickets.map(({ userId }) => userId)}::uuid[],
-          ${tickets.map(({ apiKeyId }) => apiKeyId ?? null)}::uuid[],
+          ${tickets.map(({ apiKeyId, signInId }) => apiKeyId ?? signInId ?? null)}::uuid[],
           ${tickets.map(({ permissionsVersion }) => permissionsVersion)}::bigint[],
           ${tickets.map(({ number }) => number)}::bigint[]
         ) with ordinality as ticket (user_id, key_id, permissions_version, number, ordinal)

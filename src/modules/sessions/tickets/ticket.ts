@@ -18,6 +18,8 @@ export interface TicketClaims {
   readonly part: TicketPart
   /** API key that requested the ticket, if any. Connections opened with the ticket end with the key. */
   readonly apiKeyId?: string
+  /** The same for a sign-in with the provider of an organization. */
+  readonly signInId?: string
   /** `users.permissions_version` at the time of issue. A later change of the user's permissions invalidates the ticket. */
   readonly permissionsVersion: number
   /** Number of the ticket among the user's tickets, from 1. Only the newest tickets are valid. */
@@ -31,18 +33,20 @@ export interface Ticket extends TicketClaims {
 }
 
 const NO_KEY = '-'
+/** Precedes the id of a sign-in where the ticket has the id of an API key otherwise. */
+const SIGN_IN = 's'
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 /** A whole number without leading zeros. */
 const COUNT = '0|[1-9]\\d{0,14}'
 /** 32 bytes in base64url. The last character has two unused bits; only the canonical form with zeros matches. */
 const SIGNATURE = '[\\w-]{42}[AEIMQUYcgkosw048]'
 const TICKET = new RegExp(
-  `^((${UUID})\\.(${UUID})\\.(${UUID})\\.(control|watch)\\.(${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
+  `^((${UUID})\\.(${UUID})\\.(${UUID})\\.(control|watch)\\.(${SIGN_IN}?${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
 )
 
 /**
  * Issues and verifies tickets for the gateway:
- * `<session id>.<user id>.<organization id>.<part>.<API key id or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
+ * `<session id>.<user id>.<organization id>.<part>.<id of an API key, s and that of a sign-in, or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
  * The gateway accepts an upgrade by the signature. `TicketStore` decides whether the holder is admitted.
  */
 export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
@@ -50,15 +54,8 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
   return {
     /** Issues a ticket that expires after one minute, or at `endsBy` if that is earlier. */
     issue(claims: TicketClaims, endsBy?: Date): { ticket: string; expiresAt: Date } {
-      const {
-        sessionId,
-        userId,
-        organizationId,
-        part,
-        apiKeyId = NO_KEY,
-        permissionsVersion,
-        number,
-      } = claims
+      const { sessionId, userId, organizationId, part, apiKeyId, signInId, permissionsVersion, number } =
+        claims
       const lifetimeEndMs = now().getTime() + TICKET_LIFETIME_MS
       const expiresAt = new Date(Math.min(lifetimeEndMs, endsBy?.getTime() ?? lifetimeEndMs))
       const nonce = randomBytes(NONCE_BYTES).toString('base64url')
@@ -67,7 +64,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         userId,
         organizationId,
         part,
-        apiKeyId,
+        apiKeyId ?? (signInId === undefined ? NO_KEY : SIGN_IN + signInId),
         permissionsVersion,
         number,
         expiresAt.getTime(),
@@ -87,7 +84,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         userId,
         organizationId,
         part,
-        apiKeyId,
+        credential = NO_KEY,
         version,
         number,
         expiry,
@@ -102,7 +99,9 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         userId: userId as string,
         organizationId: organizationId as string,
         part: part as TicketPart,
-        ...(apiKeyId !== NO_KEY && { apiKeyId: apiKeyId as string }),
+        ...(credential.startsWith(SIGN_IN)
+          ? { signInId: credential.slice(SIGN_IN.length) }
+          : credential !== NO_KEY && { apiKeyId: credential }),
         permissionsVersion: Number(version),
         number: Number(number),
         expiresAt,

@@ -105,7 +105,7 @@ export function packageVersion(): string {
   return JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')).version
 }
 
-const methods = ['get', 'post', 'patch', 'delete'] as const
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 function pathsOf(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
   const paths = [...new Set(endpoints.map(({ path }) => path))].sort()

@@ -4,8 +4,12 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context, Middleware } from 'koa'
 import { notAllowed, notFound } from '../../../core/errors/errors.ts'
-import { sendPage, template } from '../../../core/http/html-page.ts'
-import { hasSessionCookie } from '../../../modules/identity/index.ts'
+import { type Html, sendPage, template } from '../../../core/http/html-page.ts'
+import {
+  hasSessionCookie,
+  organizationFormTargets,
+  organizationSignInForm,
+} from '../../../modules/identity/index.ts'
 
 const HOME = '/dashboard'
 const ASSETS = `${HOME}/assets/`
@@ -34,9 +38,10 @@ const notBuiltTemplate =
   template(`<p>Build it with <b>npm run build:console</b>, then load this page again. <b>npm start</b> builds it
 by itself.</p><p>The <a href="/api/docs">REST API</a> works without it.</p>`)
 
-const signInTemplate = template<{ signInUrl: string }>(
+const signInTemplate = template<{ signInUrl: string; form: Html }>(
   `<p class="lead">Drive robots remotely, or have yours driven.</p>
 <p><a class="button primary big" href="<%= it.signInUrl %>">Sign in</a></p>
+<%= it.form %>
 <p class="dimmed"><a href="/">About Wheelhouse</a> · <a href="/docs">Guides</a></p>`,
 )
 
@@ -56,7 +61,7 @@ export function consolePage({
     if (http.method !== 'GET' && http.method !== 'HEAD') throw notAllowed(http.method, ['GET', 'HEAD'])
     if (http.path === `${HOME}/${PUSH_WORKER}`) await sendPushWorker(http, folder)
     else if (http.path.startsWith(ASSETS)) await sendAsset(http, folder, http.path.slice(ASSETS.length))
-    else await sendIndex(http, { folder, signedIn: hasSessionCookie(http, baseUrl) })
+    else await sendIndex(http, { folder, signedIn: hasSessionCookie(http, baseUrl), baseUrl })
   }
 }
 
@@ -87,7 +92,7 @@ const sendNotBuilt = (http: Context): void =>
  */
 async function sendIndex(
   http: Context,
-  { folder, signedIn }: { folder: string; signedIn: boolean },
+  { folder, signedIn, baseUrl }: { folder: string; signedIn: boolean; baseUrl: string },
 ): Promise<void> {
   const page = await readFile(join(folder, 'index.html'), 'utf8').catch(ignoreMissing)
   if (page === undefined) return sendNotBuilt(http)
@@ -96,7 +101,8 @@ async function sendIndex(
     return sendPage(http, {
       status: 200,
       title: 'Sign in to continue',
-      body: signInTemplate({ signInUrl }),
+      formTargets: organizationFormTargets(baseUrl),
+      body: signInTemplate({ signInUrl, form: organizationSignInForm(http.url) }),
     })
   }
   http.set('Content-Security-Policy', POLICY)
