@@ -177,11 +177,10 @@ describe('POST /api/sessions/{id}/ticket', () => {
     expect(world.platform.sessions.tickets.read(withToken.body.ticket)).not.toHaveProperty('apiKeyId')
   })
 
-  test('issues tickets for control to the operator of the session only', async () => {
+  test('issues tickets for control to those only who may hold control: the operator and the owner', async () => {
     const fixture = await openSessionFixture(world)
-    for (const user of [fixture.client, await world.admin()]) {
-      expect(await ask(user, fixture.path, 'control')).toMatchObject({ status: 403 })
-    }
+    expect(await ask(fixture.client, fixture.path, 'control')).toMatchObject({ status: 201 })
+    expect(await ask(await world.admin(), fixture.path, 'control')).toMatchObject({ status: 403 })
     for (const user of [await world.operator(), await world.client(), await world.newUser()]) {
       for (const part of ['control', 'watch']) {
         expect(await ask(user, fixture.path, part)).toMatchObject({
