@@ -5396,6 +5396,41 @@ export interface components {
             rate_cents_per_minute: number;
             /** @example 1350 */
             amount_cents: number;
+            /** @description Who drove when, and what it cost; the first 100 changes. Only of sessions whose control changed hands. */
+            driven?: {
+                /**
+                 * @description The present name.
+                 * @example Ola Nordmann
+                 */
+                operator_name: string;
+                /** @enum {string} */
+                kind: "operator" | "supervisor" | "policy" | "owner";
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @example 2026-11-20T09:30:00.000Z
+                 */
+                to: string;
+                /**
+                 * @description Time of driving, without pauses and outages.
+                 * @example 840
+                 */
+                seconds: number;
+                /**
+                 * @description 0 for members, supervisors, owners and policies.
+                 * @example 50
+                 */
+                rate_cents_per_minute: number;
+                /**
+                 * @description Its part of the charge.
+                 * @example 700
+                 */
+                amount_cents: number;
+            }[];
         };
         /**
          * @description DRAFT until it is issued; OPEN until it is PAID; FAILED when collecting it failed; VOID when it was withdrawn.
@@ -13442,7 +13477,18 @@ export interface operations {
                      *           "paused_seconds": 130,
                      *           "outage_seconds": 12,
                      *           "rate_cents_per_minute": 50,
-                     *           "amount_cents": 1350
+                     *           "amount_cents": 1350,
+                     *           "driven": [
+                     *             {
+                     *               "operator_name": "Ola Nordmann",
+                     *               "kind": "operator",
+                     *               "from": "2026-11-20T09:30:00.000Z",
+                     *               "to": "2026-11-20T09:30:00.000Z",
+                     *               "seconds": 840,
+                     *               "rate_cents_per_minute": 50,
+                     *               "amount_cents": 700
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }

@@ -79,15 +79,16 @@ export type Lister = Pick<Caller, 'userId' | 'roles' | 'organization'>
 
 /** A user or an organization as a party of sessions. */
 export interface Party {
-  readonly column: PartyColumn
+  /** `guest` is an operator who held control in sessions of others. */
+  readonly column: PartyColumn | 'guest'
   readonly id: string
   /** Of an organization: the groups whose robots count; null for all. */
   readonly groupIds: readonly string[] | null
 }
 
 /**
- * Returns the parts that a caller has in sessions: of a person, those they operate for others, those on their robots, or both; of a
- * member who acts for a team, those on its robots.
+ * Returns the parts that a caller has in sessions: of a person, those they operate for others, alone or as a guest, those on their
+ * robots, or all; of a member who acts for a team, those on its robots.
  */
 export function partiesOf({ userId, roles, organization }: Lister): Party[] {
   const { id, role, groupIds } = organization
@@ -95,13 +96,24 @@ export function partiesOf({ userId, roles, organization }: Lister): Party[] {
   const operates = !isTeam && roles.includes('operator')
   const owns = roles.includes('client') && roleMay(role, 'sessions.read')
   return [
-    ...(operates ? [{ column: 'operator_id', id: userId, groupIds: null } as const] : []),
+    ...(operates
+      ? (['operator_id', 'guest'] as const).map((column) => ({ column, id: userId, groupIds: null }))
+      : []),
     ...(owns ? [{ column: 'client_id', id, groupIds } as const] : []),
   ]
 }
 
 /** Returns the condition that a session belongs to a party. What an operator drives as a member belongs to the team. */
-export const isOf = ({ column, id, groupIds }: Party, table = 'sessions'): RawBuilder<boolean> =>
-  column === 'operator_id'
-    ? sql<boolean>`(${sql.ref(`${table}.operator_id`)} = ${id} and not ${sql.ref(`${table}.own_operator`)})`
-    : inScope(table, { organizationId: id, groupIds })
+export function isOf({ column, id, groupIds }: Party, table = 'sessions'): RawBuilder<boolean> {
+  if (column === 'client_id') return inScope(table, { organizationId: id, groupIds })
+  return (column === 'guest' ? isDrivenAsGuest : isOperated)(sql`${id}::uuid`, table)
+}
+
+/** Returns the condition that a user operates a session, for no team. */
+export const isOperated = (userId: RawBuilder<string>, table = 'sessions') =>
+  sql<boolean>`(${sql.ref(`${table}.operator_id`)} = ${userId} and not ${sql.ref(`${table}.own_operator`)})`
+
+/** Returns the condition that a user held control in a session of another operator, and earned by it. */
+export const isDrivenAsGuest = (userId: RawBuilder<string>, table = 'sessions') =>
+  sql<boolean>`(${sql.ref(`${table}.operator_id`)} <> ${userId} and ${sql.ref(`${table}.id`)} in (
+    select held.session_id from control_intervals as held where held.user_id = ${userId} and held.plan_id is not null))`

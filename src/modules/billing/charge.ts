@@ -1,6 +1,6 @@
-const MS_PER_MINUTE = 60_000
+export const MS_PER_MINUTE = 60_000
 /** The largest amount a session's row can store, 21 million EUR. A wrong clock must not prevent a session from ending. */
-const MAX_CENTS = 2_147_483_647
+export const MAX_CENTS = 2_147_483_647
 
 export interface Chargeable {
   /** ACTIVE time in milliseconds, without PAUSED time. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import type { Transact, Tx } from '../../core/events/transactor.ts'
+import { guestIntervals } from './guest-intervals.ts'
 import { balance, post } from './ledger.ts'
 
 /** Most sessions per statement, so that it ends well within the query timeout. */
@@ -41,20 +42,34 @@ async function release(tx: Tx, selector: ReleaseSelector, at: Date): Promise<num
         .from('locked')
         .set({ earnings_held_until: null })
         .whereRef('sessions.id', '=', 'locked.id')
-        .returning(['operator_id', 'operator_earnings_cents']),
+        .returning(['sessions.id', 'operator_id', 'operator_earnings_cents']),
     )
-    .selectFrom('released')
-    .select(['operator_id', sql<number>`sum(operator_earnings_cents)::bigint`.as('cents')])
-    .select(sql<number>`count(*)`.as('sessions'))
-    .groupBy('operator_id')
-    .orderBy('operator_id')
+    .with('earned', (cte) =>
+      cte
+        .selectFrom('released')
+        .select(['operator_id as user_id', 'operator_earnings_cents as cents'])
+        .unionAll(
+          cte
+            .selectFrom('released')
+            .innerJoin('control_intervals as held', 'held.session_id', 'released.id')
+            .whereRef('held.user_id', '<>', 'released.operator_id')
+            .where('held.plan_id', 'is not', null)
+            .select([sql<string>`held.user_id`.as('user_id'), 'held.operator_earnings_cents as cents']),
+        ),
+    )
+    .selectFrom('earned')
+    .select(['user_id', sql<number>`sum(cents)::bigint`.as('cents')])
+    .select(sql<number>`(select count(*) from released)`.as('sessions'))
+    .groupBy('user_id')
+    .orderBy('user_id')
     .execute()
-  if (released.length === 0) return 0
+  const [first] = released
+  if (!first) return 0
   await lockUsers(tx, [
-    ...released.map((row) => row.operator_id),
+    ...released.map((row) => row.user_id),
     ...('dueAt' in selector ? [] : [selector.clientId]),
   ])
-  for (const { operator_id: userId, cents } of released) {
+  for (const { user_id: userId, cents } of released) {
     await post(tx, {
       kind: 'earnings_released',
       at,
@@ -65,7 +80,7 @@ async function release(tx: Tx, selector: ReleaseSelector, at: Date): Promise<num
       ],
     })
   }
-  return released.reduce((sum, { sessions }) => sum + sessions, 0)
+  return first.sessions
 }
 
 /** Locks users in the order of their ids, like every transaction that locks several. */
@@ -98,13 +113,25 @@ export function createEarningsRelease({ transact, now }: { transact: Transact; n
 
 /** Returns an operator's pending earnings and when the first of them become available. */
 export async function pendingEarnings(db: Db, operatorId: string) {
+  const own = db
+    .selectFrom('sessions')
+    .select('earnings_held_until')
+    .where('operator_id', '=', operatorId)
+    .where('earnings_held_until', 'is not', null)
+    .where('operator_earnings_cents', '>', 0)
+    .orderBy('earnings_held_until')
+    .limit(1)
+  const asGuest = guestIntervals(db)
+    .select('sessions.earnings_held_until')
+    .where('held.user_id', '=', operatorId)
+    .where('held.operator_earnings_cents', '>', 0)
+    .where('sessions.earnings_held_until', 'is not', null)
   const [cents, next] = await Promise.all([
     balance(db, 'operator_pending', operatorId),
     db
-      .selectFrom('sessions')
-      .select('earnings_held_until')
-      .where('operator_id', '=', operatorId)
-      .where('earnings_held_until', 'is not', null)
+      .selectFrom(own.as('own'))
+      .selectAll()
+      .unionAll(asGuest)
       .orderBy('earnings_held_until')
       .limit(1)
       .executeTakeFirst(),

@@ -1,5 +1,6 @@
 export { billingEndpoints } from './billing.routes.ts'
 export { pendingEarnings, releaseEarnings } from './earnings.service.ts'
+export { guestIntervals } from './guest-intervals.ts'
 export { InvoiceStatus } from './invoice.schema.ts'
 export { type DayLine, dayLines, type SessionLine, sessionLines } from './invoice-lines.ts'
 export { availableForPayout, balance, post } from './ledger.ts'

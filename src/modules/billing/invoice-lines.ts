@@ -1,5 +1,29 @@
+import type { ControlKind } from '@wheelhouse/protocol'
 import { type NotNull, sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
+import { MAX_LISTED_INTERVALS } from './settle.ts'
+
+/** One epoch of a session in which somebody drove. */
+export interface DrivenInterval {
+  readonly name: string
+  readonly kind: ControlKind
+  readonly started_at: string
+  readonly ended_at: string
+  readonly driven_ms: number
+  readonly rate: number
+  readonly cents: number
+}
+
+/** The epochs of a session in which somebody drove, the first ones; empty if its control never changed hands. */
+const drivenIntervals = sql<DrivenInterval[]>`(
+  select coalesce(jsonb_agg(to_jsonb(part) - 'epoch' order by part.epoch), '[]')
+  from (
+    select held.epoch, users.display_name as name, held.kind, held.started_at, held.ended_at, held.driven_ms,
+      held.client_rate_cents_per_minute as rate, held.client_charge_cents as cents
+    from control_intervals as held join users on users.id = held.user_id
+    where held.session_id = sessions.id and held.driven_ms > 0
+    order by held.epoch limit ${sql.lit(MAX_LISTED_INTERVALS)}
+  ) as part)`
 
 /** One session on an invoice. */
 export type SessionLine = Awaited<ReturnType<typeof sessionLines>>[number]
@@ -12,6 +36,7 @@ export const sessionLines = (db: Db, invoiceId: string, page: { limit: number; o
     .select('recorded_operator_name as operator_name')
     .select(['started_at', 'ended_at', 'billable_minutes', 'client_rate_cents_per_minute'])
     .select(['client_charge_cents', 'active_ms', 'paused_ms', 'outage_ms'])
+    .select(drivenIntervals.as('driven'))
     .where('invoice_id', '=', invoiceId)
     .orderBy('started_at')
     .orderBy('id')

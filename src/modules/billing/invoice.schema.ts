@@ -1,4 +1,4 @@
-import { idOf } from '@wheelhouse/protocol'
+import { ControlKind, idOf } from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { queryInteger, timestamp } from '../../core/http/fields.ts'
 import { CURRENCY } from './money.ts'
@@ -70,6 +70,29 @@ export const InvoiceLine = z
     }),
     rate_cents_per_minute: whole.meta({ examples: [50] }),
     amount_cents: whole.meta({ examples: [1_350] }),
+    driven: z
+      .array(
+        z.object({
+          operator_name: z.string().meta({ description: 'The present name.', examples: ['Ola Nordmann'] }),
+          kind: ControlKind,
+          from: timestamp,
+          to: timestamp,
+          seconds: whole.meta({
+            description: 'Time of driving, without pauses and outages.',
+            examples: [840],
+          }),
+          rate_cents_per_minute: whole.meta({
+            description: '0 for members, supervisors, owners and policies.',
+            examples: [50],
+          }),
+          amount_cents: whole.meta({ description: 'Its part of the charge.', examples: [700] }),
+        }),
+      )
+      .optional()
+      .meta({
+        description:
+          'Who drove when, and what it cost; the first 100 changes. Only of sessions whose control changed hands.',
+      }),
   })
   .meta({ id: 'InvoiceLine', description: 'The charge of one session on an invoice, and its calculation.' })
 

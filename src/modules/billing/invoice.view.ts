@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { iso } from '../../core/database/iso.ts'
 import type { Tables } from '../../core/database/tables.ts'
 import type { InvoiceLine, InvoiceView } from './invoice.schema.ts'
-import type { SessionLine } from './invoice-lines.ts'
+import type { DrivenInterval, SessionLine } from './invoice-lines.ts'
 import { CURRENCY } from './money.ts'
 
 export function invoiceView(row: Selectable<Tables['invoices']>): InvoiceView {
@@ -36,4 +36,15 @@ export const lineView = (row: SessionLine): z.input<typeof InvoiceLine> => ({
   outage_seconds: Math.ceil(row.outage_ms / 1_000),
   rate_cents_per_minute: row.client_rate_cents_per_minute,
   amount_cents: row.client_charge_cents,
+  ...(row.driven.length > 0 && { driven: row.driven.map(drivenView) }),
+})
+
+const drivenView = (part: DrivenInterval) => ({
+  operator_name: part.name,
+  kind: part.kind,
+  from: iso(new Date(part.started_at)),
+  to: iso(new Date(part.ended_at)),
+  seconds: Math.round(part.driven_ms / 1_000),
+  rate_cents_per_minute: part.rate,
+  amount_cents: part.cents,
 })

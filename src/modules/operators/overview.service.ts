@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
+import { guestIntervals } from '../billing/index.ts'
 import type { AvailableRobots, Operator } from './available-robots.service.ts'
 import { FREE_MAX, type OperatorOverview, PLANNED_MAX } from './overview.schema.ts'
 
@@ -50,17 +51,25 @@ export function createOperatorOverview(deps: { db: Db; now: () => Date; availabl
     // 1 January 1970 was a Thursday.
     const today = Math.floor(at.getTime() / DAY_MS)
     const monday = today - ((today + 3) % 7)
-    const day = sql<string>`to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD')`
-    const rows = await db
+    const own = db
       .selectFrom('sessions')
-      .select([
-        day.as('day'),
-        sql<string>`coalesce(sum(operator_earnings_cents), 0)`.as('earnings_cents'),
-        sql<string>`coalesce(sum(active_ms), 0) / 1000`.as('driven_seconds'),
-      ])
+      .select(['ended_at', 'operator_earnings_cents as cents', sql<number | null>`active_ms`.as('ms')])
       .where('operator_id', '=', operatorId)
       .where('status', '=', 'COMPLETED')
       .where('ended_at', '>=', new Date(monday * DAY_MS))
+    const asGuest = guestIntervals(db)
+      .select(['sessions.ended_at', 'held.operator_earnings_cents as cents', 'held.driven_ms as ms'])
+      .where('held.user_id', '=', operatorId)
+      .where('sessions.status', '=', 'COMPLETED')
+      .where('sessions.ended_at', '>=', new Date(monday * DAY_MS))
+    const day = sql<string>`to_char(ended_at at time zone 'UTC', 'YYYY-MM-DD')`
+    const rows = await db
+      .selectFrom(own.unionAll(asGuest).as('driven'))
+      .select([
+        day.as('day'),
+        sql<string>`coalesce(sum(cents), 0)`.as('earnings_cents'),
+        sql<string>`coalesce(sum(ms), 0) / 1000`.as('driven_seconds'),
+      ])
       .groupBy(day)
       .execute()
     return Array.from({ length: 7 }, (_, index) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../core/database/tables.ts'
 import { monthOf, startOf } from '../../core/time/month.ts'
-import { availableForPayout, balance } from '../billing/index.ts'
+import { availableForPayout, balance, guestIntervals } from '../billing/index.ts'
 import { averageRating, ratingCount, sessionsByStatus } from '../sessions/index.ts'
 import type { OperatorStats } from './stats.schema.ts'
 
@@ -26,6 +26,18 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
       .where('status', '=', 'COMPLETED')
       .executeTakeFirstOrThrow()
 
+  /** Sums what the operator earned in sessions of others. */
+  const totalsAsGuest = (operatorId: string) =>
+    guestIntervals(db)
+      .select([
+        sql<number>`coalesce(sum(held.operator_earnings_cents) filter (where sessions.ended_at >= ${startOf(monthOf(now()))}), 0)::bigint`.as(
+          'this_month_cents',
+        ),
+        sql<number>`coalesce(sum(held.operator_earnings_cents), 0)::bigint`.as('total_cents'),
+      ])
+      .where('held.user_id', '=', operatorId)
+      .executeTakeFirstOrThrow()
+
   /** Sums the outages of the current month, each rounded up to a second. */
   async function outageSeconds(operatorId: string): Promise<number> {
     const { ms } = await db
@@ -41,6 +53,7 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
   return {
     async forOperator(operatorId: string): Promise<OperatorStats> {
       const { minutes, ...sums } = await totals(operatorId)
+      const asGuest = await totalsAsGuest(operatorId)
       return {
         sessions_by_status: await sessionsByStatus(
           db,
@@ -48,6 +61,8 @@ export function createOperatorStats({ db, now }: { db: Db; now: () => Date }) {
         ),
         hours: Math.round((minutes / MINUTES_PER_HOUR) * 100) / 100,
         ...sums,
+        earnings_this_month_cents: sums.earnings_this_month_cents + asGuest.this_month_cents,
+        earnings_total_cents: sums.earnings_total_cents + asGuest.total_cents,
         available_for_payout_cents: await availableForPayout(db, operatorId),
         outage_seconds_this_month: await outageSeconds(operatorId),
         pending_earnings_cents: 0 - (await balance(db, 'operator_pending', operatorId)),

@@ -27,7 +27,9 @@ function sessionLine(row: SessionLine): NewLine {
     ...(row.outage_ms > 0 ? [`robot disconnected for ${duration(row.outage_ms)}, not charged`] : []),
   ]
   const summary = `${row.robot_name}, ${startedIso.slice(0, 10)} ${startedIso.slice(11, 16)} UTC, operated by ${row.operator_name}`
-  const minutes = `${row.billable_minutes} min at ${row.client_rate_cents_per_minute} cents`
+  const { billable_minutes: count, client_rate_cents_per_minute: rate } = row
+  // Not one rate, if control passed to operators at other terms.
+  const minutes = count * rate === amount ? `${count} min at ${rate} cents` : `${count} min`
   return {
     amount,
     description: truncate([`${summary}: ${minutes}`, ...remarks].join('; ')),

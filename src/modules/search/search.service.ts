@@ -89,11 +89,11 @@ const columns = sql`id, robot_id, operator_id, started_at, scheduled_for, create
  */
 function sessionQuery(caller: Caller, search: string): RawBuilder<FoundSession> {
   const { userId, roles, organization } = caller
-  const own = { column: 'operator_id', id: userId, groupIds: null } as const
+  const driven = (['operator_id', 'guest'] as const).map((column) => ({ column, id: userId, groupIds: null }))
   const owned = { column: 'client_id', id: organization.id, groupIds: organization.groupIds } as const
   // Also those from before the caller lost a role. A team has no sessions that a person operates for others.
   const parties = [
-    ...(organization.id === userId ? [own] : []),
+    ...(organization.id === userId ? driven : []),
     ...(can(caller, 'sessions.read') ? [owned] : []),
   ]
   const newest = parties.map(

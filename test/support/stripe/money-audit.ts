@@ -40,11 +40,36 @@ async function sums(db: Db, { operatorId, clientId }: Pair) {
   return rows[0] as Record<string, number>
 }
 
+/** Checks that the epochs of sessions add up to what these cost, and that the ledger gives each operator the own part. */
+export async function auditIntervals(db: Db): Promise<void> {
+  const { rows } = await sql`
+    with parts as (
+      select s.id, s.operator_id, s.client_charge_cents, s.operator_earnings_cents,
+        sum(held.client_charge_cents) as charged, count(*) filter (where held.ended_at is null) as open,
+        coalesce(sum(held.operator_earnings_cents) filter (where held.user_id = s.operator_id), 0) as earned
+      from sessions s join control_intervals held on held.session_id = s.id where s.status = 'COMPLETED' group by s.id
+    ), earned as (
+      select held.session_id, held.user_id, sum(held.operator_earnings_cents) as cents
+      from control_intervals held join sessions s on s.id = held.session_id where s.status = 'COMPLETED' group by 1, 2
+    ), booked as (
+      select session_id, user_id, -sum(amount_cents) as cents from ledger_entries
+      where kind = 'session_charge' and account in ('operator_pending', 'operator_payable')
+        and session_id in (select id from parts) group by 1, 2
+    )
+    select 'session' as what, id::text from parts
+    where charged <> client_charge_cents or earned <> operator_earnings_cents or open > 0
+    union all
+    select 'ledger', session_id::text from (select * from earned where cents > 0) e full join booked b using (session_id, user_id)
+    where e.cents is distinct from b.cents`.execute(db)
+  expect(rows, 'sessions whose epochs do not add up').toEqual([])
+}
+
 const payoutsOf = (db: Db, { operatorId }: Pair) =>
   db.selectFrom('payouts').select(['id', 'status']).where('operator_id', '=', operatorId).execute()
 
 /** Checks invariants that hold at every moment, also during an operation. */
 export async function auditMoney(db: Db, books: StripeBooks, pair: Pair): Promise<void> {
+  await auditIntervals(db)
   const is = await sums(db, pair)
   const { payable = 0, held = 0, reserved = 0, paid = 0, reversed = 0 } = is
   expect(is.unbalanced, 'postings that do not add up').toBe(0)

@@ -17,6 +17,11 @@ export const writerExceptions: readonly WriterException[] = [
     reason: 'columns of the charge: a conditional update of the row is the guard against charging twice',
   },
   {
+    table: 'control_intervals',
+    writer: 'billing',
+    reason: 'columns of the charge, in the transaction that charges the session',
+  },
+  {
     table: 'sessions',
     writer: 'datasets',
     reason: 'counters of recorded episodes, in the statement that stores the episodes',

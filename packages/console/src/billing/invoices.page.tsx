@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, answerOf, type Schemas } from '@wheelhouse/sdk'
 import { DescriptionList, MoreButton, RowTable, type TableColumn } from '../base/data-table.tsx'
-import { dateTime, duration, money, monthOf } from '../base/format.ts'
+import { dateTime, duration, money, monthOf, timeOfDay } from '../base/format.ts'
 import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
@@ -302,7 +302,20 @@ const lineColumns = (currency: string): readonly TableColumn<InvoiceLine>[] => [
     ({ session_id, started_at }) => <SessionLink id={session_id} inherit name={dateTime(started_at)} />,
   ],
   [t('billing.lines.robot'), ({ robot_name }) => robot_name],
-  [t('billing.lines.operator'), ({ operator_name }) => operator_name],
+  [
+    t('billing.lines.operator'),
+    ({ operator_name, driven }) =>
+      driven?.map((part) => (
+        <Note key={part.from}>
+          {t('billing.lines.driven', {
+            name: part.operator_name,
+            from: timeOfDay(new Date(part.from)),
+            to: timeOfDay(new Date(part.to)),
+            amount: money(part.amount_cents, currency),
+          })}
+        </Note>
+      )) ?? operator_name,
+  ],
   [t('billing.lines.minutesColumn'), ({ minutes }) => minutes],
   [t('billing.lines.paused'), ({ paused_seconds }) => seconds(paused_seconds)],
   [t('billing.lines.offline'), ({ outage_seconds }) => seconds(outage_seconds)],

@@ -23,8 +23,11 @@ const obstacles: readonly Obstacle[] = [
   {
     code: 'account_has_sessions',
     text: 'You have open or scheduled sessions. End or cancel them first.',
-    exists: (id) => sql`exists (select from sessions
-      where (operator_id = ${id} or client_id = ${id}) and status in ('PENDING', 'ACTIVE', 'PAUSED'))`,
+    exists: (id) => sql`(
+      exists (select from sessions
+        where (operator_id = ${id} or client_id = ${id}) and status in ('PENDING', 'ACTIVE', 'PAUSED'))
+      or exists (select from control_intervals as held join sessions on sessions.id = held.session_id
+        where held.user_id = ${id} and held.plan_id is not null and sessions.status in ('ACTIVE', 'PAUSED')))`,
   },
   {
     code: 'account_has_robots',

@@ -46,13 +46,11 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
       .orderBy('id', 'desc')
       .limit(EXPORT_PAGE)
 
-  /** Selects the newest of the operated and the owned sessions. `union` removes duplicates. */
+  /** Selects the newest sessions of all parties. `union` removes duplicates. */
   function newestOfAll(caller: Lister, filter: ExportFilter, after: CursorExpression) {
-    const [first, second] = partiesOf(caller).map((party) => newest(party, filter, after))
-    const newestOfFirst = db.selectFrom((first as ReturnType<typeof newest>).as('first')).selectAll()
-    if (!second) return newestOfFirst
-    return newestOfFirst
-      .union(db.selectFrom(second.as('second')).selectAll())
+    return partiesOf(caller)
+      .map((party) => db.selectFrom(newest(party, filter, after).as(party.column)).selectAll())
+      .reduce((all, one) => all.union(one))
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')
       .limit(EXPORT_PAGE)
@@ -92,7 +90,7 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
           .innerJoin('robots', 'robots.id', 'page.robot_id')
           .innerJoin('users as operators', 'operators.id', 'page.operator_id')
           .select(['page.id', 'page.status', 'page.client_charge_cents', 'page.rating', 'page.robot_id'])
-          .select(['page.episodes_collected', 'page.operator_earnings_cents'])
+          .select(['page.episodes_collected', earningsOf(caller.userId).as('operator_earnings_cents')])
           .select(({ fn }) => [
             fn.coalesce('page.recorded_robot_name', 'robots.name').as('robot_name'),
             fn.coalesce('page.recorded_robot_type', 'robots.robot_type').as('robot_type'),
@@ -116,6 +114,12 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
   }
 }
 export type SessionExports = ReturnType<typeof createSessionExports>
+
+/** Returns what a user earned in a session: as its operator, or as a guest. */
+const earningsOf = (userId: string) => sql<number | null>`case when page.operator_id = ${userId}::uuid
+  then page.operator_earnings_cents else (
+    select sum(held.operator_earnings_cents)::int from control_intervals as held
+    where held.session_id = page.id and held.user_id = ${userId}::uuid) end`
 
 /** Formats a time as ISO 8601 in SQL, without a `Date`. */
 const isoText = <T extends string | null>(time: Expression<unknown>) =>

@@ -44,7 +44,8 @@ export const ControlInterval = defineEntity({
     planId: p.text().nullable(),
     clientRateCentsPerMinute: p.integer(),
     operatorSharePercent: p.integer(),
-    /** What it cost and earned, once the session is over. */
+    /** How long it was driven, ACTIVE time without outages, and what that cost and earned, once the session is over. */
+    drivenMs: p.bigint('number').nullable(),
     clientChargeCents: p.integer().nullable(),
     operatorEarningsCents: p.integer().nullable(),
   },

@@ -6,11 +6,13 @@ import type { Db } from '../../../core/database/tables.ts'
 import { cursorValues, decodeCursor, encodeCursor, pageOf } from '../../../core/http/cursor.ts'
 import { wordsOf } from '../../../core/http/search-words.ts'
 import {
+  isDrivenAsGuest,
   isOf,
+  isOperated,
   type Lister,
   type Party,
-  type PartyColumn,
   partiesOf,
+  seesAsClient,
 } from '../../../core/permissions/session-part.ts'
 import {
   type CountSessions,
@@ -18,7 +20,7 @@ import {
   type ListSessions,
   SESSION_COUNT_MAX,
 } from './session.schema.ts'
-import { type ListedSession, viewColumns } from './session.view.ts'
+import { guestTerms, type ListedSession, viewColumns } from './session.view.ts'
 import { matchesFilter } from './session-filter.ts'
 
 /** Selects sessions with the names recorded at their end, or the current names while they are not over. */
@@ -40,13 +42,12 @@ interface NewestPage {
   readonly offset: number
 }
 
-/** Reads a page, newest first, from the index of the column. */
-const listByParty = (partyColumn: PartyColumn, { byStatus }: { byStatus: boolean }) =>
+/** Reads a page of the sessions on an organization's robots, newest first, from the index of the column. */
+const listOwned = ({ byStatus }: { byStatus: boolean }) =>
   compiled<NewestPage>()((db, param) =>
     selectWithNames(db)
       .select(viewColumns)
-      .where(`sessions.${partyColumn}`, '=', param('partyId'))
-      .$if(partyColumn === 'operator_id', (query) => query.where('sessions.own_operator', '=', false))
+      .where('sessions.client_id', '=', param('partyId'))
       .$if(byStatus, (query) => query.where('sessions.status', '=', sql<SessionStatus>`${param('status')}`))
       .orderBy('sessions.created_at', 'desc')
       .orderBy('sessions.id', 'desc')
@@ -54,15 +55,39 @@ const listByParty = (partyColumn: PartyColumn, { byStatus }: { byStatus: boolean
       .offset(param('offset')),
   )
 
+/** Reads a page of the sessions that a user operates or drove in as a guest, newest first: of each the first, from its index. */
+const listOperated = ({ byStatus }: { byStatus: boolean }) =>
+  compiled<NewestPage>()((db, param) => {
+    const newest = (isOfUser: typeof isOperated, alias: string) =>
+      db
+        .selectFrom(
+          db
+            .selectFrom('sessions')
+            .select(['id', 'created_at'])
+            .where(isOfUser(sql`${param('partyId')}::uuid`))
+            .$if(byStatus, (query) => query.where('status', '=', sql<SessionStatus>`${param('status')}`))
+            .orderBy('created_at', 'desc')
+            .orderBy('id', 'desc')
+            .limit(sql<number>`${param('limit')}::bigint + ${param('offset')}::bigint`)
+            .as(alias),
+        )
+        .selectAll()
+    const page = newest(isOperated, 'operated')
+      .unionAll(newest(isDrivenAsGuest, 'guest'))
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(param('limit'))
+      .offset(param('offset'))
+    return selectWithNames(db)
+      .select(viewColumns)
+      .innerJoin(page.as('page'), 'page.id', 'sessions.id')
+      .orderBy('sessions.created_at', 'desc')
+      .orderBy('sessions.id', 'desc')
+  })
+
 const pageQueries = {
-  operator_id: {
-    all: listByParty('operator_id', { byStatus: false }),
-    byStatus: listByParty('operator_id', { byStatus: true }),
-  },
-  client_id: {
-    all: listByParty('client_id', { byStatus: false }),
-    byStatus: listByParty('client_id', { byStatus: true }),
-  },
+  operator_id: { all: listOperated({ byStatus: false }), byStatus: listOperated({ byStatus: true }) },
+  client_id: { all: listOwned({ byStatus: false }), byStatus: listOwned({ byStatus: true }) },
 }
 
 const NEWEST_FIRST = '-created_at'
@@ -76,8 +101,8 @@ function followsCursor({ sort, cursor }: ListSessions): RawBuilder<boolean> | un
 }
 
 /**
- * Reads a filtered page of sessions in which the user is operator, client or both, and one session more. The first of both
- * sets are among the first of each set, so each subquery is limited. `union` removes duplicates.
+ * Reads a filtered page of the sessions of all parties, and one session more. The first of all are among the first of each, so each
+ * subquery is limited. `union` removes duplicates.
  */
 async function listFiltered(
   db: Db,
@@ -98,13 +123,9 @@ async function listFiltered(
       .orderBy('id', direction)
       .limit(offset + limit + 1)
       .as(party.column)
-  const [first, second] = parties.map(firstOf)
-  const pageIds = db
-    .selectFrom(first as ReturnType<typeof firstOf>)
-    .selectAll()
-    .$if(second !== undefined, (ids) =>
-      ids.union(db.selectFrom(second as ReturnType<typeof firstOf>).selectAll()),
-    )
+  const pageIds = parties
+    .map((party) => db.selectFrom(firstOf(party)).selectAll())
+    .reduce((all, one) => all.union(one))
     .orderBy('created_at', direction)
     .orderBy('id', direction)
     .limit(limit + 1)
@@ -126,8 +147,8 @@ export function createSessionLists({ db }: { db: Db }) {
   /** Reads a page and one session more. */
   async function readPage(caller: Lister, query: ListSessions): Promise<ListedSession[]> {
     const parties = partiesOf(caller)
-    const [party, second] = parties
-    if (!party) return []
+    const [party, second] = parties.filter(({ column }) => column !== 'guest')
+    if (!party || party.column === 'guest') return []
     if (second || party.groupIds !== null || !isPlain(query)) return await listFiltered(db, parties, query)
     const { status, limit, offset } = query
     return await pageQueries[party.column][status === undefined ? 'all' : 'byStatus'](db, {
@@ -136,6 +157,20 @@ export function createSessionLists({ db }: { db: Db }) {
       limit: limit + 1,
       offset,
     })
+  }
+
+  /** Adds what the caller earned in the sessions of others; queries it only if there are any. */
+  async function withGuestEarnings(caller: Lister, rows: ListedSession[]): Promise<ListedSession[]> {
+    const ids = rows
+      .filter((row) => row.operator_id !== caller.userId && !seesAsClient(caller, row))
+      .map(({ id }) => id)
+    if (ids.length === 0) return rows
+    const earned = await db
+      .selectFrom('sessions')
+      .select(['sessions.id', guestTerms.as('guest_terms')])
+      .where('sessions.id', 'in', ids)
+      .execute()
+    return rows.map((row) => ({ ...row, ...earned.find(({ id }) => id === row.id) }))
   }
 
   /** Counts a party's sessions of each status. `others` excludes those that the user has as client. */
@@ -170,15 +205,18 @@ export function createSessionLists({ db }: { db: Db }) {
       query: ListSessions,
     ): Promise<{ rows: ListedSession[]; next: string | undefined }> {
       const { page, last } = pageOf(await readPage(caller, query), query.limit)
-      return { rows: page, next: last && encodeCursor(query.sort, last.created_at, last.id) }
+      return {
+        rows: await withGuestEarnings(caller, page),
+        next: last && encodeCursor(query.sort, last.created_at, last.id),
+      }
     },
 
     /** Counts the caller's sessions for each status, under the other filters, up to `SESSION_COUNT_MAX` of each. */
     async counts(caller: Lister, filter: CountSessions): Promise<Record<SessionStatus, number>> {
       const parties = partiesOf(caller)
-      const isBoth = parties.length === 2
+      const owns = parties.some(({ column }) => column === 'client_id')
       const parts = await Promise.all(
-        parties.map((party) => countsOf(party, filter, isBoth && party.column === 'operator_id')),
+        parties.map((party) => countsOf(party, filter, owns && party.column !== 'client_id')),
       )
       const counts = parts.flat()
       return Object.fromEntries(
@@ -191,19 +229,23 @@ export function createSessionLists({ db }: { db: Db }) {
 
     /** Lists the robots of the caller's sessions by name, also removed ones. */
     async robots(caller: Lister, { search, robotId, limit }: ListSessionRobots) {
-      const [first, second] = partiesOf(caller).map((party) =>
+      const queries = partiesOf(caller).map((party) =>
         db
           .selectFrom('sessions')
           .select('robot_id')
           .where(isOf(party))
           .$if(robotId !== undefined, (sessions) => sessions.where('robot_id', '=', robotId as string)),
       )
-      if (!first) return []
+      if (queries.length === 0) return []
       const words = wordsOf(search)
       return await db
         .selectFrom('robots')
         .select(['id', 'name', 'robot_type'])
-        .where('id', 'in', second ? first.union(second) : first.distinct())
+        .where(
+          'id',
+          'in',
+          queries.reduce((all, one) => all.union(one)),
+        )
         .$if(words.length > 0, (robots) =>
           robots.where(containsAll(sql`concat_ws(' ', robots.name, robots.robot_type)`, words)),
         )

@@ -15,7 +15,7 @@ import {
   type SessionViewer,
 } from '../../../core/permissions/session-part.ts'
 import { Session, SessionEvent } from './session.entity.ts'
-import { eventView, type SessionDetailRow, type SessionRow } from './session.view.ts'
+import { eventView, guestTerms, type SessionDetailRow, type SessionRow } from './session.view.ts'
 import { selectWithNames } from './session-list.service.ts'
 
 /** Maximum number of logs that one query reads, and the number of entries after which it reads no further log. */
@@ -45,7 +45,7 @@ const detailsOf = compiled<Ids>()((db, param) =>
     .select(columnsOf(Session).map((column) => `sessions.${column}` as const))
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
     .select(['robot_presence.connected as robot_connected', 'robots.stream_url', 'robots.stop_clear'])
-    .select(['robots.group_id', ...controlParts])
+    .select(['robots.group_id', ...controlParts, guestTerms.as('guest_terms')])
     .leftJoin('robot_models', 'robot_models.robot_type', 'robots.robot_type')
     .select(({ fn }) => [
       fn.coalesce('robots.control_schema', 'robot_models.control_schema').as('control_schema'),

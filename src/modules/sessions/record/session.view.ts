@@ -1,5 +1,5 @@
 import type { ChatMessage, SessionLogEvent, StopClear } from '@wheelhouse/protocol'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
 import { can } from '../../../core/permissions/authorization.ts'
@@ -29,6 +29,22 @@ export const viewColumns = [
   'sessions.client_id',
   'sessions.own_operator',
 ] as const
+/** What a guest earns in a session, in cents, null before its end, and the share. */
+interface GuestTerms {
+  readonly cents: number | null
+  readonly share: number
+}
+
+/** Selects, by the ids of users, what those earn who held control of the robot in a session of another operator; null if nobody did. */
+export const guestTerms = sql<Record<string, GuestTerms> | null>`(
+  select jsonb_object_agg(guest.user_id, to_jsonb(guest) - 'user_id')
+  from (
+    select held.user_id, sum(held.operator_earnings_cents) as cents, max(held.operator_share_percent) as share
+    from control_intervals as held
+    where held.session_id = sessions.id and held.plan_id is not null and held.user_id <> sessions.operator_id
+    group by held.user_id
+  ) as guest)`
+
 type WithoutTable<C extends string> = C extends `sessions.${infer Column}` ? Column : never
 
 export type SessionRow = Selectable<Tables['sessions']> & {
@@ -41,7 +57,10 @@ export type SessionRow = Selectable<Tables['sessions']> & {
 export type ListedSession = Pick<
   SessionRow,
   WithoutTable<(typeof viewColumns)[number]> | 'robot_name' | 'robot_type' | 'operator_name'
->
+> & {
+  /** See `guestTerms`; in lists only of sessions that the caller neither operates nor pays for. */
+  readonly guest_terms?: Record<string, GuestTerms> | null
+}
 
 /** A session with all columns, its robot's connection state, and the latency of its control frames if there were any. */
 export type SessionDetailRow = SessionRow & {
@@ -50,6 +69,7 @@ export type SessionDetailRow = SessionRow & {
   /** The group of the robot. */
   group_id: string | null
   guests: string[]
+  guest_terms: Record<string, GuestTerms> | null
   holder_id: string | null
   control_schema: Record<string, unknown> | null
   telemetry_schema: Record<string, unknown> | null
@@ -76,7 +96,13 @@ function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: 
   return Math.ceil(((row.ended_at ?? now).getTime() - row.started_at.getTime()) / MS_PER_MINUTE)
 }
 
-/** Returns the view of a session: its operator sees earnings, other viewers see the collected data. */
+/** Returns what the viewer earns as a guest in a session; undefined for others. */
+const guestTermsOf = (
+  { userId, organization }: Pick<SessionViewer, 'userId' | 'organization'>,
+  { guest_terms }: Pick<ListedSession, 'guest_terms'>,
+): GuestTerms | undefined => (organization.id === userId ? guest_terms?.[userId] : undefined)
+
+/** Returns the view of a session: who operates it, or did so as a guest, sees the own earnings, other viewers the collected data. */
 export function sessionView(
   row: ListedSession,
   viewer: Pick<SessionViewer, 'userId' | 'organization'>,
@@ -101,6 +127,8 @@ export function sessionView(
   if (viewer.userId === row.operator_id && !seesAsClient(viewer, row)) {
     return { ...shared, operator_earnings_cents: row.operator_earnings_cents }
   }
+  const asGuest = guestTermsOf(viewer, row)
+  if (asGuest && !seesAsClient(viewer, row)) return { ...shared, operator_earnings_cents: asGuest.cents }
   return {
     ...shared,
     episodes_collected: row.episodes_collected,
@@ -141,7 +169,7 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
   return {
     ...view,
     ...details,
-    operator_share_percent: row.operator_share_percent,
+    operator_share_percent: guestTermsOf(viewer, row)?.share ?? row.operator_share_percent,
     earnings_pending_until: iso(row.earnings_held_until),
   }
 }
