@@ -16,6 +16,8 @@ export interface TicketClaims {
   /** The organization that the user acts for. */
   readonly organizationId: string
   readonly part: TicketPart
+  /** Whether the user is a service account: who holds control with the ticket is a policy. */
+  readonly isProgram?: boolean
   /** API key that requested the ticket, if any. Connections opened with the ticket end with the key. */
   readonly apiKeyId?: string
   /** `users.permissions_version` at the time of issue. A later change of the user's permissions invalidates the ticket. */
@@ -37,12 +39,12 @@ const COUNT = '0|[1-9]\\d{0,14}'
 /** 32 bytes in base64url. The last character has two unused bits; only the canonical form with zeros matches. */
 const SIGNATURE = '[\\w-]{42}[AEIMQUYcgkosw048]'
 const TICKET = new RegExp(
-  `^((${UUID})\\.(${UUID})\\.(${UUID})\\.(control|watch)\\.(${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
+  `^((${UUID})\\.(${UUID})\\.(${UUID})\\.(control|watch)(-program)?\\.(${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
 )
 
 /**
  * Issues and verifies tickets for the gateway:
- * `<session id>.<user id>.<organization id>.<part>.<API key id or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
+ * `<session id>.<user id>.<organization id>.<part, with -program for a service account>.<API key id or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
  * The gateway accepts an upgrade by the signature. `TicketStore` decides whether the holder is admitted.
  */
 export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
@@ -55,6 +57,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         userId,
         organizationId,
         part,
+        isProgram = false,
         apiKeyId = NO_KEY,
         permissionsVersion,
         number,
@@ -66,7 +69,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         sessionId,
         userId,
         organizationId,
-        part,
+        isProgram ? `${part}-program` : part,
         apiKeyId,
         permissionsVersion,
         number,
@@ -87,6 +90,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         userId,
         organizationId,
         part,
+        program,
         apiKeyId,
         version,
         number,
@@ -102,6 +106,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         userId: userId as string,
         organizationId: organizationId as string,
         part: part as TicketPart,
+        ...(program !== undefined && { isProgram: true }),
         ...(apiKeyId !== NO_KEY && { apiKeyId: apiKeyId as string }),
         permissionsVersion: Number(version),
         number: Number(number),
