@@ -24,8 +24,8 @@ class Cruise(Policy):
     def on_yield(self, lease):
         print(f"{lease.holder.name if lease.holder else 'Nobody'} drives", flush=True)
 
-    def act(self):
-        """The policy itself: a model would read `self.telemetry` here."""
+    async def act(self):
+        """The policy itself: a model would read `self.telemetry` here. On the loop, as `on_hold`, so that nothing comes between."""
         self.speed_mps += max(-STEP_MPS, min(STEP_MPS, TARGET_MPS - self.speed_mps))
         return {"linear_mps": round(self.speed_mps, 3), "angular_radps": 0.0}
 

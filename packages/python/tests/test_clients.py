@@ -160,6 +160,21 @@ class PolicyTest(unittest.IsolatedAsyncioTestCase):
         policy.handle("dropped", {"type": "dropped", "seq": 2, "why": "latency"})
         self.assertEqual(self.told, [(2, "latency")])
 
+    async def test_what_was_decided_before_control_came_back_is_not_sent(self) -> None:
+        policy = self.policy(shadow=True)
+        policy._task = asyncio.ensure_future(asyncio.Event().wait())  # type: ignore[arg-type]
+        self.addCleanup(policy._task.cancel)
+        decisions: list[Any] = [{"n": 1}, {"n": 2}, None]
+
+        async def decide() -> Any:
+            if len(decisions) == 3:
+                self.lease(policy, 2, True)
+            return decisions.pop(0)
+
+        await asyncio.wait_for(policy.drive(decide), WAIT_LIMIT_S)
+        frames = policy._connection.frames  # type: ignore[union-attr]
+        self.assertEqual(["\"n\":2" in frame for frame in frames], [True])
+
     async def test_it_finds_that_it_holds_control_and_accepts_offers_to_it(self) -> None:
         policy, acts = self.policy(), []
         found: dict[str, Any] = {"epoch": 1, "holder": self.HOLDER, "requests": []}

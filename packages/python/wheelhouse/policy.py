@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from typing import Any
 
 from .control import Lease, read_lease
@@ -71,6 +72,18 @@ class Policy(Operator):
     async def return_control(self) -> dict[str, Any]:
         """Gives control back to who had it before, or to the operator of the session. Raises ApiError when it does not hold control."""
         return await self._act("return")
+
+    async def drive(self, source: Any, *, rate_hz: float = 20.0, seconds: float | None = None, ttl_ms: int | None = None) -> None:
+        """Sends commands as an `Operator`. What `source` began to decide before control changed hands is not sent: it asks again."""
+
+        async def decide() -> Any:
+            while True:
+                epoch = self._epoch
+                data = await (source() if inspect.iscoroutinefunction(source) else asyncio.to_thread(source))
+                if epoch == self._epoch or data is None:
+                    return data
+
+        await super().drive(decide if callable(source) else source, rate_hz=rate_hz, seconds=seconds, ttl_ms=ttl_ms)
 
     def _transmit(self, message: str | bytes) -> int | None:
         return super()._transmit(message) if self.holds or self._shadow else None

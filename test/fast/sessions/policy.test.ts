@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import type { ApiKeyScope, OrganizationRole } from '@wheelhouse/protocol'
 import { PolicyLink, type PolicyLinkOptions } from '@wheelhouse/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PYTHONPATH } from '../../support/examples/example-robots.ts'
+import { python } from '../../support/programs/external-programs.ts'
 import { download, readMcap, withRecorder } from '../../support/recordings/recording-fixture.ts'
 import { addMember, createTeam, teamRobot } from '../../support/world/organizations.ts'
 import { performAction, start, tolerateLatency } from '../../support/world/session-fixtures.ts'
@@ -176,6 +180,50 @@ test('an operator takes over from a policy too, which gets no control because a 
 
   const keep = await owner.post(`/api/sessions/${id}/episodes`, { action: 'keep' })
   expect([keep.status, keep.headers.get('Wheelhouse-Error')]).toEqual([409, 'session_not_recorded'])
+})
+
+test('examples/python/policy.py drives, yields to a person, and continues at the speed of the person', async () => {
+  const { id, operator, link, control, act } = await teamSession()
+  const { key } = await program()
+  const script = fileURLToPath(new URL('../../../examples/python/policy.py', import.meta.url))
+  const child = spawn(await python(['websockets']), ['-B', script, id], {
+    env: { ...process.env, PYTHONPATH, WHEELHOUSE_URL: world.baseUrl, WHEELHOUSE_API_KEY: key },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  try {
+    const request = await waitFor(async () => {
+      const [found] = (await operator.get(control)).body.requests
+      expect(found, output).toMatchObject({ reason: 'I am ready to drive' })
+      return found
+    })
+    const commandsOf = (epoch: number) =>
+      link.frames.filter((frame) => frame.type === 'control' && frame.epoch === epoch)
+    await act(operator, 'accept', { requestId: request.id })
+    await waitFor(() => expect(commandsOf(2).length, output).toBeGreaterThan(2))
+
+    const supervisor = await member('supervisor')
+    const wall = await world.drive(supervisor, id)
+    await wall.state()
+    expect(await act(supervisor, 'take_over')).toMatchObject({ status: 200 })
+    await waitFor(() => {
+      wall.control({ linear_mps: 0.1, angular_radps: 0 })
+      expect(commandsOf(3).length).toBeGreaterThan(0)
+    })
+    await act(supervisor, 'return')
+    await waitFor(() => expect(commandsOf(4).length, output).toBeGreaterThan(0))
+    expect(commandsOf(4)[0]?.data).toEqual({ linear_mps: 0.12, angular_radps: 0 })
+    await performAction(owner, id, 'end')
+    expect(await ended, output).toBe(0)
+  } finally {
+    child.kill()
+    await ended
+  }
+  expect(output.split('\n')).toContain('I drive on from 0.1 m/s')
 })
 
 test('a key without the scope drive is refused', async () => {
