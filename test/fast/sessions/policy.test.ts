@@ -67,6 +67,16 @@ async function teamSession(settings: Record<string, unknown> = {}) {
   return { id, operator, link, console, control, act, holder }
 }
 
+/** Reads the recording of a session that has ended, when it is finished. */
+async function finishedRecording(sessionId: string) {
+  const { file_url: path } = await waitFor(async () => {
+    const { body } = await owner.get(`/api/sessions/${sessionId}/recording`)
+    expect(body.status).toBe('READY')
+    return body
+  })
+  return await readMcap((await download(world, owner, path, { 'Wheelhouse-Organization': teamId })).bytes)
+}
+
 /** Connects a policy to a session, until the end of the test. */
 async function connectPolicy({ key }: Program, sessionId: string, options: Partial<PolicyLinkOptions> = {}) {
   const events: (readonly [string, number, unknown?])[] = []
@@ -131,14 +141,7 @@ test('a policy drives, a supervisor takes over and returns, and the recording ha
   expect(Date.parse(to)).toBeGreaterThan(Date.parse(from))
 
   await performAction(owner, id, 'end')
-  const recording = await waitFor(async () => {
-    const { body } = await owner.get(`/api/sessions/${id}/recording`)
-    expect(body.status).toBe('READY')
-    return body
-  })
-  const file = new URL(recording.file_url, world.baseUrl)
-  const headers = { 'Wheelhouse-Organization': teamId }
-  const mcap = await readMcap((await download(world, owner, file.href, headers)).bytes)
+  const mcap = await finishedRecording(id)
   expect(mcap.of('/control').map(({ json }) => [json?.epoch, json?.data])).toEqual([
     [2, { linear: 0.4 }],
     [3, { linear: 0.2 }],
@@ -255,7 +258,7 @@ test('a revoked key halts the robot at once, and control passes on after the gra
 })
 
 test('a program that starts a session holds control as a policy', async () => {
-  const { robot, link } = await connectedRobot()
+  const { robot, link } = await connectedRobot({ recording: 'control' })
   const { id: programId, key } = await program()
   const started = await owner.request('POST', '/api/sessions', { robotId: robot.id }, key)
   expect(started.status, JSON.stringify(started.body)).toBe(201)
@@ -277,4 +280,5 @@ test('a program that starts a session holds control as a policy', async () => {
     body: { holder: { kind: 'policy', user_id: programId } },
   })
   await performAction(owner, id, 'end')
+  expect((await finishedRecording(id)).metadata.session).toMatchObject({ operator_kind: 'policy' })
 })

@@ -37,6 +37,8 @@ export interface FixtureRecording {
   readonly events?: readonly FixtureMessage[]
   readonly telemetry?: readonly FixtureMessage[]
   readonly cameras?: readonly FixtureCamera[]
+  /** Further metadata of its session. */
+  readonly session?: Readonly<Record<string, string>>
   readonly controlSchema?: object
   readonly telemetrySchema?: object
   readonly gaps?: readonly { from: string; to: string; reason: string }[]
@@ -126,6 +128,7 @@ export async function storeRecording(store: ObjectStore, key: string, recording:
     control_schema: controlSchema ? JSON.stringify(controlSchema) : '',
     telemetry_schema: telemetrySchema ? JSON.stringify(telemetrySchema) : '',
   })
+  await file.addMetadata('session', recording.session ?? {})
   await file.addMetadata('gaps', { gaps: JSON.stringify(gaps) })
   const messages = await file.end()
   const { sizeBytes } = await object.complete()

@@ -1,4 +1,4 @@
-import { type ControlKind, ControlTransferred, recordingTopics } from '@wheelhouse/protocol'
+import { type ControlKind, ControlTransferred, FIRST_EPOCH, recordingTopics } from '@wheelhouse/protocol'
 import type { McapFileReader } from '../../recordings/mcap/index.ts'
 import { atOffset, type EpisodePeriod, LOOKBACK_MS, offsetMs } from './episode-scan.ts'
 
@@ -13,7 +13,7 @@ interface Holding {
   readonly kind: ControlKind | null
 }
 
-/** The holdings of a session, in their order; none if control never changed hands. */
+/** The holdings of a session, in their order; none if its operator, a person, held control all the time. */
 const known = new WeakMap<McapFileReader, Promise<readonly Holding[]>>()
 
 /** Reads who held control in the session of a recording, once for each open recording. */
@@ -25,6 +25,9 @@ function holdingsOf(reader: McapFileReader): Promise<readonly Holding[]> {
 
 async function readHoldings(reader: McapFileReader): Promise<readonly Holding[]> {
   const holdings: Holding[] = []
+  for await (const { metadata } of reader.readMetadata({ name: 'session' }))
+    if (metadata.get('operator_kind') === 'policy')
+      holdings.push({ epoch: FIRST_EPOCH, fromNs: 0n, kind: 'policy' })
   for await (const { data, logTime } of reader.readMessages({ topics: [recordingTopics.events] })) {
     const event = parse(data)
     const change =
@@ -73,14 +76,15 @@ export class PolicyPart {
 
   /** Returns whether a policy held control in an epoch. */
   held(epoch: unknown): boolean {
-    const holding = this.#holdings.findLast((known) => known.epoch <= (typeof epoch === 'number' ? epoch : 1))
+    const holding = this.#holdings.findLast(
+      (known) => known.epoch <= (typeof epoch === 'number' ? epoch : FIRST_EPOCH),
+    )
     return holding?.kind === 'policy'
   }
 
   /** Returns whether a person held control at a time, while a policy took part: it held control before, or has sent commands. */
   isIntervention(atMs: number): boolean {
     if (atMs < this.#sinceMs) return false
-    // Without a change, the operator held control all the time.
     const kind =
       this.#holdings.length === 0 ? 'operator' : this.#holdings.findLast(({ fromMs }) => fromMs <= atMs)?.kind
     return kind !== null && kind !== undefined && kind !== 'policy'

@@ -90,6 +90,19 @@ test('a policy that only watches takes part from its first command on', async ()
   expect(rows.at(-1)).toMatchObject({ policy_action: [0, 3] })
 })
 
+test('a policy that started the session drives without an intervention until a person takes over', async () => {
+  const alone = { startMs: START_MS, telemetry, controlSchema: schema, session: { operator_kind: 'policy' } }
+  const undisturbed = await rowsOf({ ...alone, control: commands(0, 6_000, 0.1) })
+  for (const row of undisturbed)
+    expect([row.atMs, row.intervention, row.policy_action]).toEqual([row.atMs, false, row.action])
+  const rows = await rowsOf({
+    ...alone,
+    control: commands(0, 6_000, 0.1),
+    events: [transferred(2_000, 2, 'policy', 'operator')],
+  })
+  for (const { atMs, intervention } of rows) expect([atMs, intervention]).toEqual([atMs, atMs >= 2_000])
+})
+
 test('while nobody holds control, and before a policy takes part, nobody intervenes', async () => {
   const rows = await rowsOf({
     ...driven,
