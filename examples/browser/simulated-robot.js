@@ -28,6 +28,8 @@ export function createRobot({ show, onStep, battery }) {
   let link = null
   let welcome = null
   let session = null
+  /** The newest epoch of the session: commands of earlier holders of control do not count. */
+  let epoch = 1
   let latched = false
   let heartbeatTimer
   let smallestMs = null
@@ -59,6 +61,7 @@ export function createRobot({ show, onStep, battery }) {
     if (next?.session_id !== session?.session_id) {
       smallestMs = null
       speedScale = 1 // the gateway sends the limits of the session after it
+      epoch = 1
     }
     session = next
     if (session?.status !== 'ACTIVE') wanted = halted
@@ -73,14 +76,22 @@ export function createRobot({ show, onStep, battery }) {
     link.send({ type: 'stopped', reason: reason.slice(0, 500) })
   }
 
+  function applyLease(lease) {
+    if (lease.epoch <= epoch) return
+    epoch = lease.epoch
+    smallestMs = null // the new holder has another clock
+    wanted = halted
+  }
+
   /** Brakes for a frame that cannot be read: it must not extend the last motion, and may have been a stop. */
   function brake() {
     wanted = halted
   }
 
-  function applyControl({ session_id, seq, t, ttl_ms, data }) {
+  function applyControl({ session_id, seq, epoch: ofEpoch = 1, t, ttl_ms, data }) {
     const { linear_mps = 0, angular_radps = 0 } = data ?? {}
     if (![seq, t, ttl_ms, linear_mps, angular_radps].every(Number.isFinite) || !session_id) return brake()
+    if (ofEpoch < epoch) return
     const late = ageMs(seq, t) > ttl_ms
     if (late || latched || session?.status !== 'ACTIVE' || session.session_id !== session_id) return
     wanted = allowed(linear_mps, angular_radps)
@@ -108,6 +119,7 @@ export function createRobot({ show, onStep, battery }) {
       if (frame.stop) applyStop(frame.stop)
       sendHeartbeat()
     } else if (frame.type === 'session') applySession(frame)
+    else if (frame.type === 'lease') applyLease(frame)
     else if (frame.type === 'stop') applyStop(frame)
     else if (frame.type === 'control') applyControl(frame)
     else if (frame.type === 'limits') speedScale = frame.speed_scale

@@ -41,7 +41,7 @@ export function createControlRelay(deps: {
     { seq, frame }: DroppedFrame,
   ): void {
     counts.dropped++
-    controlSession.tap.dropped(frame, 'not_holder')
+    controlSession.tap.dropped(frame, 'not_holder', participant.isProgram ? participant.account : undefined)
     participant.sendFast(`{"type":"dropped","seq":${seq},"why":"not_holder"}`, clockMs())
   }
 

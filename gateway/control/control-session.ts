@@ -81,6 +81,8 @@ export interface ParticipantMember extends SessionMember {
   readonly number: number
   /** The user. */
   readonly account: string
+  /** Whether the user is a service account, whose commands are those of a policy. */
+  readonly isProgram: boolean
   bufferTelemetry(frame: string | ArrayBuffer): void
   takeBufferedTelemetry(): string | ArrayBuffer | null
 }

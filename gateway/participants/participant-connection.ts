@@ -29,6 +29,10 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
     return this.ticketClaims.userId
   }
 
+  get isProgram(): boolean {
+    return this.ticketClaims.isProgram === true
+  }
+
   /** Who requests a stop through this connection. */
   get requester(): Omit<PendingStop, 'reason'> & { readonly organizationId: string } {
     const { userId, organizationId } = this.ticketClaims

@@ -40,9 +40,13 @@ export class SessionTap {
     if (this.#stream) this.#write('control', frame, ageMs, '')
   }
 
-  /** Records a control frame that did not reach the robot, and why. */
-  dropped(frame: string | ArrayBuffer, why: string): void {
-    if (this.#stream) this.#write('dropped', frame, NO_DETAIL, why)
+  /**
+   * Records a control frame that did not reach the robot, and why.
+   * @param policyId the service account whose command it is, if that is a policy that does not hold control
+   */
+  dropped(frame: string | ArrayBuffer, why: string, policyId?: string): void {
+    if (this.#stream)
+      this.#write('dropped', frame, NO_DETAIL, policyId === undefined ? why : `${why} ${policyId}`)
   }
 
   /** Records a sample, with its age in milliseconds; NaN if that is unknown. */

@@ -1,9 +1,10 @@
-import type { EpisodeAction } from '@wheelhouse/protocol'
+import { type EpisodeAction, MAX_KEPT_SECONDS } from '@wheelhouse/protocol'
 import { answerOf, type Schemas } from '@wheelhouse/sdk'
 import type { Command } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { resolveSessionId } from './lib/ids.ts'
+import { integer } from './lib/options.ts'
 import type { Column } from './lib/output.ts'
 import { type Piece, styled } from './lib/text.ts'
 import { formatDuration, formatTime } from './lib/views.ts'
@@ -28,6 +29,10 @@ function declareEpisodes(episodes: Command, action: CreateAction): void {
     .option('--task <text>', TASK)
     .action(marking('failure'))
   mark('discard', 'end the running episode without adding it to the dataset').action(marking('discard'))
+  mark('keep', 'make an episode of the last seconds, whether or not one runs')
+    .option('--task <text>', TASK)
+    .option('--seconds <count>', 'how many seconds, up to 120 (default: 30)', integer(1, MAX_KEPT_SECONDS))
+    .action(marking('keep'))
 }
 
 /** Prints the episodes of a session, and the one that runs. */
@@ -46,22 +51,24 @@ async function list(cli: Context, { session }: { readonly session?: string }): P
 interface MarkOptions {
   readonly session?: string
   readonly task?: string
+  readonly seconds?: number
 }
 
 /** Marks an episode in the named session, or in the caller's only open one. */
 async function markEpisode(
   cli: Context,
   action: EpisodeAction,
-  { session, task }: MarkOptions,
+  { session, task, seconds }: MarkOptions,
 ): Promise<void> {
   const params = { path: { id: await resolveSessionId(cli, session) } }
-  const body = { action, ...(task !== undefined && { task }) }
+  const body = { action, ...(task !== undefined && { task }), ...(seconds !== undefined && { seconds }) }
   const marked = await answerOf(cli.rest.POST('/api/sessions/{id}/episodes', { params, body }))
   cli.out.result(marked, () => {
     const what = marked.running?.task ?? marked.episode?.task
     const subject = what ? `The episode "${what}"` : 'The episode'
     if (action === 'start') cli.out.line(`${subject} has started.`)
     else if (action === 'discard') cli.out.line('The episode is discarded.')
+    else if (action === 'keep') cli.out.line(`${subject} is kept: ${marked.episode?.id ?? ''}`)
     else cli.out.line(`${subject} ended as a ${action}: ${marked.episode?.id ?? ''}`)
   })
 }

@@ -30,7 +30,7 @@ export const ControlHolder = z
   .meta({ id: 'ControlHolder', description: 'Who controls the robot.' })
 export type ControlHolder = z.infer<typeof ControlHolder>
 
-/** The first epoch of a session. Its holder is the operator who started the session; frames do not name it. */
+/** The first epoch of a session. Its holder is the operator who started the session, or the policy that did; frames do not name it. */
 export const FIRST_EPOCH = 1
 
 export const ControlEpoch = z

@@ -57,6 +57,7 @@ export const errorCodeTexts = {
   share_limit_reached: 'The recording has as many links as it may have.',
   bookmark_limit_reached: 'The recording has as many bookmarks as it may have.',
   episode_running: 'The session has an episode that has not ended.',
+  session_not_recorded: 'The session is not recorded at this moment.',
   no_episode_running: 'The session has no episode that could end.',
 
   // Credentials

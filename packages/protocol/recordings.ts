@@ -63,13 +63,18 @@ export const cameraTopic = (name: string): string => `${CAMERA_TOPIC}${name}`
 export const cameraOfTopic = (topic: string): string | undefined =>
   topic.startsWith(CAMERA_TOPIC) ? topic.slice(CAMERA_TOPIC.length) : undefined
 
-/** The action that marks an episode: start it, end it with a result, or discard it. */
-export const EpisodeAction = z.enum(['start', 'success', 'failure', 'discard'])
+/** The action that marks an episode: start it, end it with a result, discard it, or keep the last moments as one. */
+export const EpisodeAction = z.enum(['start', 'success', 'failure', 'discard', 'keep'])
 export type EpisodeAction = z.infer<typeof EpisodeAction>
 
 /** The side that defined an episode: the robot reported it, or a participant marked it. */
 export const EpisodeSource = z.enum(['robot', 'platform'])
 export type EpisodeSource = z.infer<typeof EpisodeSource>
+
+/** How many seconds before an action `keep` become an episode, unless it names another number. */
+export const KEPT_SECONDS = 30
+/** Most seconds that an action `keep` makes an episode of. */
+export const MAX_KEPT_SECONDS = 120
 
 /** Longest description of a task, in characters. */
 export const EPISODE_TASK_MAX = 500

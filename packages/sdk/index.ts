@@ -53,6 +53,7 @@ export {
   ObserverLink as WatcherLink,
 } from './observer-link.ts'
 export * from './operator-link.ts'
+export * from './policy-link.ts'
 export * from './pose-prediction.ts'
 export * from './rest-client.ts'
 export * from './rest-pages.ts'

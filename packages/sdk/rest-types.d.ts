@@ -2966,7 +2966,7 @@ export interface paths {
         get: operations["getSessionEpisodes"];
         put?: never;
         /**
-         * Marks the start or the end of an episode in an open session
+         * Marks the start or the end of an episode in an open session, or keeps its last seconds as one
          * @description This needs an account, and a session token or an API key.
          */
         post: operations["postSessionEpisodes"];
@@ -26625,21 +26625,27 @@ export interface operations {
                 /**
                  * @example {
                  *       "action": "start",
-                 *       "task": "Pick up the cup"
+                 *       "task": "Pick up the cup",
+                 *       "seconds": 30
                  *     }
                  */
                 "application/json": {
                     /**
-                     * @description start begins an episode, success and failure end it with that result, discard ends it without a trace in the dataset.
+                     * @description start begins an episode, success and failure end it with that result, discard ends it without a trace in the dataset. keep makes an episode of the last seconds, whether or not one runs.
                      * @example start
                      * @enum {string}
                      */
-                    action: "start" | "success" | "failure" | "discard";
+                    action: "start" | "success" | "failure" | "discard" | "keep";
                     /**
                      * @description The task in words. At the end it replaces the task of the start.
                      * @example Pick up the cup
                      */
                     task?: string;
+                    /**
+                     * @description How many seconds keep makes an episode of; 30 by default.
+                     * @example 30
+                     */
+                    seconds?: number;
                 };
             };
         };
@@ -26725,14 +26731,14 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description When an episode is to start in a session that is not open (`session_not_open`), or when an episode is to start while another one runs (`episode_running`), or when no episode runs that could end (`no_episode_running`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
+            /** @description When an episode is to start, or to be kept, in a session that is not open (`session_not_open`), or when the last seconds are to be kept of a session that is not recorded (`session_not_recorded`), or when an episode is to start while another one runs (`episode_running`), or when no episode runs that could end (`no_episode_running`), or when a request with the same Idempotency-Key is still running (`idempotency_key_in_use`), or when the response to the first request with the Idempotency-Key was not kept (`idempotency_response_lost`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "session_not_open" | "episode_running" | "no_episode_running" | "idempotency_key_in_use" | "idempotency_response_lost";
+                    "Wheelhouse-Error": "session_not_open" | "session_not_recorded" | "episode_running" | "no_episode_running" | "idempotency_key_in_use" | "idempotency_response_lost";
                     [name: string]: unknown;
                 };
                 content: {

@@ -20,6 +20,8 @@ const WATCHDOG_MARGIN_MS = 300
 /** Some libraries take seconds to make an offer. */
 const OFFER_LIMIT_MS = 4_000
 const HOUR_MS = 3_600_000
+/** The epoch that a change of control begins. The robot did not hear of the one before. */
+const NEXT_EPOCH = 3
 /** An age far beyond every lifetime, as after a stall of the network. */
 const STALLED_MS = 2_500
 const LIFETIME_MS = 250
@@ -107,6 +109,27 @@ async function newLink(bench: RobotBench) {
       return judge(false, `refuses an operator whose clock is ${name}`, 'it obeys another operator')
   }
   return judge(true, 'obeys clocks that are behind and ahead', 'it obeys another operator')
+}
+
+/** A robot from before leases drives on, which is safe: the gateway forwards the commands of the holder only. */
+async function controlChange(bench: RobotBench) {
+  await bench.begin()
+  bench.needMotion()
+  await bench.drive()
+  const sinceMs = performance.now()
+  bench.send({ type: 'lease', epoch: NEXT_EPOCH, holder: null })
+  const tookMs = await bench.haltedAfter(sinceMs, bench.haltLimitMs)
+  if (tookMs === undefined)
+    throw new NotTested('it does not know the frame lease. That is allowed, but it lacks the second check')
+  const earlier = () => bench.command({ epoch: NEXT_EPOCH - 1 })
+  const evidence = await bench.refuses(earlier, { afterwards: false })
+  if (evidence !== undefined) return refused(evidence, 'commands of an earlier epoch')
+  const obeys = await bench.drives(() => bench.command({ epoch: NEXT_EPOCH }))
+  return judge(
+    obeys,
+    obeys ? `halts after ${inMs(tookMs)}` : 'it does not obey the new holder',
+    'it obeys the new holder only',
+  )
 }
 
 /** Returns the fastest speed that the robot reports while it gets commands. */
@@ -376,6 +399,14 @@ export const drivingRules: readonly Rule<RobotBench>[] = [
       const other = () => bench.command({ session_id: OTHER_SESSION_ID })
       return refused(await bench.refuses(other), 'commands of another session')
     },
+  },
+  {
+    id: 'control-change',
+    title: 'Halts when control changes hands, and obeys the new holder only',
+    protects: 'the new holder, whom the last commands of the earlier one must not surprise',
+    duty: 'control.md#on-the-wire',
+    quick: false,
+    test: controlChange,
   },
   {
     id: 'paused',

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
-from wheelhouse import Api, ApiError, Hub, LinkEnded, Observer, Operator, SessionState, StopState, every_entry
+from wheelhouse import Api, ApiError, Hub, LinkEnded, Observer, Operator, Policy, SessionState, StopState, every_entry
 from wheelhouse._http import Response, send_request
 from wheelhouse.operator import _StopRequest
 from wheelhouse.rest import operations
@@ -123,6 +123,79 @@ class OperatorTest(unittest.IsolatedAsyncioTestCase):
         for ttl_ms in (0, 65_536):
             with self.assertRaises(ValueError):
                 self.operator.control({}, ttl_ms=ttl_ms)
+
+
+class PolicyTest(unittest.IsolatedAsyncioTestCase):
+    HOLDER = {"participant_id": "p", "kind": "policy", "user_id": "me", "name": "Stacker", "since": "2026-11-20T09:31:00.000Z"}
+
+    def policy(self, **options: Any) -> Policy:
+        policy = Policy("http://hub", "t", "s", data_channel=False, **options)
+        self.told: list[Any] = []
+        policy.on_hold = lambda lease: self.told.append(("hold", lease.epoch, lease.command))  # type: ignore[method-assign]
+        policy.on_yield = lambda lease: self.told.append(("yield", lease.epoch))  # type: ignore[method-assign]
+        policy.on_dropped = lambda seq, why: self.told.append((seq, why))  # type: ignore[method-assign]
+        policy.on_error = self.told.append  # type: ignore[method-assign]
+        policy._connection = FakeConnection()  # type: ignore[assignment]
+        return policy
+
+    def lease(self, policy: Policy, epoch: int, you: bool, **fields: Any) -> None:
+        policy.handle("lease", {"type": "lease", "epoch": epoch, "holder": self.HOLDER if you else None, "you": you, **fields})
+
+    async def test_it_sends_commands_while_it_holds_control(self) -> None:
+        policy = self.policy()
+        self.lease(policy, 1, False)
+        self.assertIsNone(policy.control({}))
+        self.lease(policy, 2, True, last={"command": {"v": 1}, "telemetry": {"x": 2}})
+        self.assertEqual(policy.control({}), 1)
+        self.assertEqual(policy.lease and policy.lease.telemetry, {"x": 2})
+        self.lease(policy, 3, False)
+        self.assertIsNone(policy.control_binary(b"x"))
+        self.assertEqual(self.told, [("hold", 2, {"v": 1}), ("yield", 3)])
+
+    async def test_a_shadow_sends_commands_always_and_hears_only_of_other_drops(self) -> None:
+        policy = self.policy(shadow=True)
+        self.lease(policy, 1, False)
+        self.assertEqual([policy.control({}), policy.control({})], [1, 2])
+        policy.handle("dropped", {"type": "dropped", "seq": 1, "why": "not_holder"})
+        policy.handle("dropped", {"type": "dropped", "seq": 2, "why": "latency"})
+        self.assertEqual(self.told, [(2, "latency")])
+
+    async def test_what_was_decided_before_control_came_back_is_not_sent(self) -> None:
+        policy = self.policy(shadow=True)
+        policy._task = asyncio.ensure_future(asyncio.Event().wait())  # type: ignore[arg-type]
+        self.addCleanup(policy._task.cancel)
+        decisions: list[Any] = [{"n": 1}, {"n": 2}, None]
+
+        async def decide() -> Any:
+            if len(decisions) == 3:
+                self.lease(policy, 2, True)
+            return decisions.pop(0)
+
+        await asyncio.wait_for(policy.drive(decide), WAIT_LIMIT_S)
+        frames = policy._connection.frames  # type: ignore[union-attr]
+        self.assertEqual(["\"n\":2" in frame for frame in frames], [True])
+
+    async def test_it_finds_that_it_holds_control_and_accepts_offers_to_it(self) -> None:
+        policy, acts = self.policy(), []
+        found: dict[str, Any] = {"epoch": 1, "holder": self.HOLDER, "requests": []}
+        policy.api.get_auth_profile = lambda: {"id": "me"}
+        policy.api.get_session_control = lambda **_: found
+        policy.api.post_session_control = lambda **fields: acts.append(fields)
+        await policy._look()
+        self.assertTrue(policy.holds)
+        self.lease(policy, 2, False)
+        offers = [{"id": name, "kind": "offer", "to": to} for name, to in (("o1", "you"), ("o2", None), ("o3", "me"))]
+        found["requests"] = [{"id": "r", "kind": "request", "to": None}, *offers]
+        await policy._look()
+        self.assertFalse(policy.holds)  # the newer frame counts
+        self.assertEqual(acts, [{"id": "s", "action": "accept", "requestId": "o3"}])
+
+        def refuse(**_: Any) -> None:
+            raise ApiError(409, "control_request_closed", "it is closed")
+
+        policy.api.post_session_control = refuse
+        await policy._look()
+        self.assertEqual(self.told, [("hold", 1, None), ("yield", 2)])
 
 
 class TicketTest(unittest.IsolatedAsyncioTestCase):

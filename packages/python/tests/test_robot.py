@@ -132,6 +132,35 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         await self.until(lambda: ("control", 4) in self.robot.calls)
         self.assertEqual(self.robot.calls, [("control", 0), ("stop", "session_paused"), ("control", 4)])
 
+    async def test_a_change_of_control_halts_it_and_earlier_holders_are_not_obeyed(self) -> None:
+        leases: list[Any] = []
+        await self.connect()
+        self.robot.on_lease = lambda lease: leases.append((lease.epoch, lease.holder and lease.holder.kind))  # type: ignore[method-assign]
+        holder = {"participant_id": "p", "kind": "supervisor", "user_id": "u", "name": "Olga", "since": "2026-11-20T09:31:00.000Z"}
+        self.control(1)
+        await self.until(lambda: ("control", 1) in self.robot.calls)
+        self.receive({"type": "lease", "epoch": 3, "holder": holder})
+        self.control(2)
+        self.control(3, epoch=2)
+        self.receive({"type": "lease", "epoch": 2, "holder": None})
+        self.control(4, epoch=3)
+        await self.until(lambda: ("control", 4) in self.robot.calls)
+        self.assertEqual(self.robot.calls, [("control", 1), ("stop", "control_transferred"), ("control", 4)])
+        self.assertEqual(leases, [(3, "supervisor")])
+        self.reconnect()
+        self.control(5)
+        self.receive({"type": "session", **SESSION, "session_id": "other"})
+        self.control(6, session_id="other")
+        await self.until(lambda: ("control", 6) in self.robot.calls)
+        self.assertNotIn(("control", 5), self.robot.calls)
+
+    async def test_a_lease_that_cannot_be_read_halts_it(self) -> None:
+        await self.connect()
+        self.control(1)
+        await self.until(lambda: ("control", 1) in self.robot.calls)
+        self.receive({"type": "lease", "epoch": "2", "holder": None})
+        await self.until(lambda: ("stop", "unreadable_frame") in self.robot.calls)
+
     async def test_a_latched_stop_is_answered_and_lasts_until_it_is_cleared(self) -> None:
         await self.connect()
         self.receive({"type": "stop", "reason": "a person 😀", "latched": True})

@@ -1,8 +1,9 @@
 """Connects robots, operators and observers to Wheelhouse, an open teleoperation hub."""
-from .control import Limits, Session, Stop
+from .control import Holder, Lease, Limits, Session, Stop
 from .errors import ApiError, CommandError, EpisodeRefused, FrameError, GatewayError, LinkEnded, WheelhouseError
 from .hub import Hub
 from .operator import Observer, Operator, SessionState, StopState
+from .policy import Policy
 from .rest import Api, every_entry
 from .robot import Robot
 
@@ -14,11 +15,14 @@ __all__ = [
     "EpisodeRefused",
     "FrameError",
     "GatewayError",
+    "Holder",
     "Hub",
+    "Lease",
     "Limits",
     "LinkEnded",
     "Observer",
     "Operator",
+    "Policy",
     "Robot",
     "Session",
     "SessionState",

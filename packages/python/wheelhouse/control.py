@@ -62,6 +62,50 @@ class Limits:
     reason: str | None = None
 
 
+@dataclass(frozen=True)
+class Holder:
+    """Who controls a robot."""
+
+    participant_id: str
+    kind: str
+    """`operator`, `supervisor`, `policy` or `owner`."""
+    user_id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Who controls the robot of a session. Each change begins a new epoch, a number that only rises."""
+
+    epoch: int
+    holder: Holder | None
+    """None: nobody controls the robot."""
+    you: bool = False
+    """Whether it is the receiver; False for a robot."""
+    command: Any = None
+    """For the new holder: the newest command that the robot was sent, if there was one."""
+    telemetry: Any = None
+    """For the new holder: the newest sample of the robot, if there was one."""
+
+
+FIRST_EPOCH = 1
+"""The epoch of a session in which control never changed hands. Its frames do not name it."""
+
+
+def read_epoch(value: Any) -> int:
+    """Returns an epoch of a frame. Raises ValueError if it is none."""
+    if type(value) is not int or value < FIRST_EPOCH:
+        raise ValueError(f"epoch is {value!r}")
+    return value
+
+
+def read_lease(frame: dict[str, Any]) -> Lease:
+    """Returns the lease of a frame, or of the REST API. Raises an error if it cannot be read."""
+    holder, last = frame["holder"], frame.get("last") or {}
+    known = holder and Holder(*(str(holder[name]) for name in ("participant_id", "kind", "user_id", "name")))
+    return Lease(read_epoch(frame["epoch"]), known or None, frame.get("you") is True, last.get("command"), last.get("telemetry"))
+
+
 def read_limits(frame: dict[str, Any]) -> Limits:
     """Returns the limits of a frame; the lowest ones if it cannot be read."""
     scale, reason = frame.get("speed_scale"), frame.get("reason")
@@ -116,7 +160,7 @@ class FrameOrder:
         """Returns whether to handle a frame of this type and number, `after` the session frame of that number."""
         if order is None:
             return True
-        if kind == "session":
+        if kind in ("session", "lease"):
             self._session = order
         elif kind == "stop_cleared" or latched:
             # The end of a latched stop arrives over the WebSocket only, so a later stop may arrive before it.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .control import Limits, read_limits
+from .control import Lease, Limits, read_lease, read_limits
 from .errors import ApiError, GatewayError, LinkEnded, WheelhouseError
 from .limits import is_finite, limit_speed, speeds_are_readable
 from .link import Connection, Link, frame_text
@@ -87,6 +87,8 @@ class Observer:
         """The charge of the robot, 0 to 1."""
         self.limits = Limits()
         """The allowed speed."""
+        self.lease: Lease | None = None
+        """Who controls the robot; None while control of it never changed hands and this side is its operator, and for a link that has not heard."""
         self.latency_ms: tuple[float | None, float | None] = (None, None)
         """The last round trips between the gateway and the operator, and between the gateway and the robot."""
         self._connection: Connection | None = None
@@ -114,6 +116,9 @@ class Observer:
 
     def on_limits(self, limits: Limits) -> None:
         """Takes the allowed speed when it changes."""
+
+    def on_lease(self, lease: Lease) -> None:
+        """Takes who controls the robot when that changes, or is not this side. Commands pass while `lease.you`."""
 
     def on_connection(self, state: str, close_code: int | None) -> None:
         """Takes `connecting`, `online`, `offline` (with the close code) or `closed`."""
@@ -308,6 +313,9 @@ class Observer:
             self._call(self.on_state, self.state)
         elif kind == "limits":
             self._change_limits(read_limits(frame))
+        elif kind == "lease":
+            self.lease = read_lease(frame)
+            self._call(self.on_lease, self.lease)
         elif kind == "log":
             self._call(self.on_log, str(frame["level"]), str(frame["message"]))
         elif kind == "battery":

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from .camera import Camera
-from .control import Limits, Session, Stop
+from .control import Lease, Limits, Session, Stop
 from .pairing import STORE, paired
 from .robot_link import RobotLink
 
@@ -120,6 +120,9 @@ class Robot:
 
     def on_limits(self, limits: Limits) -> Any:
         """Takes the allowed speed when it changes. JSON commands are slowed down already."""
+
+    def on_lease(self, lease: Lease) -> Any:
+        """Takes who controls the robot when that changes. It has halted for it, and obeys no command of an earlier holder."""
 
     def on_connection(self, state: str, close_code: int | None) -> Any:
         """Takes `connecting`, `online`, `offline` (with the close code) or `closed`."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .camera import Camera
-from .control import Command, FrameAge, FrameOrder, Guard, Limits, Session, Stop, read_limits
+from .control import FIRST_EPOCH, Command, FrameAge, FrameOrder, Guard, Lease, Limits, Session, Stop, read_epoch, read_lease, read_limits
 from .episodes import EpisodeOutbox
 from .errors import CommandError, FrameError, GatewayError, WheelhouseError
 from .limits import ControlRules, MotionLimiter, is_finite, limit_speed
@@ -102,6 +102,8 @@ class RobotLink:
         self._declared: Any = None
         self._motion = _motion_of(own)
         self._age, self._order, self._last_seq = FrameAge(), FrameOrder(), -1
+        self._epoch = FIRST_EPOCH
+        """The newest epoch of the session's lease: commands of earlier holders do not move the robot."""
         self._deadman_ms = 0.0
         self._beats: asyncio.Task[None] | None = None
         self._telemetry_s = 1 / telemetry_hz if telemetry_hz > 0 and self._defines("telemetry") else math.inf
@@ -275,6 +277,8 @@ class RobotLink:
             self.guard.clear_stop()
         elif kind == "session":
             self._change_session(_read_session(frame))
+        elif kind == "lease":
+            self._change_lease(read_lease(frame))
         elif kind == "limits":
             self._change_limits(read_limits(frame))
         elif kind == "episode_ack":
@@ -290,6 +294,7 @@ class RobotLink:
         is_other = (session and session.session_id) != (self.session and self.session.session_id)
         if is_other:
             self._age.forget()  # another operator may have another clock
+            self._epoch = FIRST_EPOCH
             self._change_limits(Limits())  # the gateway sends those of the new session after it
         if (is_other or session is None or session.status != "ACTIVE") and self.guard.moving:
             self.guard.stop("session_paused" if is_open else "session_over")
@@ -308,6 +313,16 @@ class RobotLink:
             self.report(error)
         self._motion = _motion_of(rules)
 
+    def _change_lease(self, lease: Lease) -> None:
+        """Halts a moving robot: every change of the holder goes through a halt, also if the stop before it was lost."""
+        if lease.epoch <= self._epoch:
+            return
+        self._epoch = lease.epoch
+        self._age.forget()  # the new holder has another clock
+        if self.guard.moving:
+            self.guard.stop("control_transferred")
+        self.guard.event(self.robot_callback, "on_lease", lease)
+
     def _change_limits(self, limits: Limits) -> None:
         if limits != self.limits:
             self.limits = limits
@@ -316,6 +331,8 @@ class RobotLink:
     def _on_control(self, frame: dict[str, Any]) -> None:
         session = self.session
         if session is None or session.status != "ACTIVE" or frame["session_id"] != session.session_id:
+            return
+        if read_epoch(frame.get("epoch", FIRST_EPOCH)) < self._epoch:
             return
         data, rules = frame["data"], self._motion[0]
         problem = rules.problem_of(data) if rules else non_finite(data)

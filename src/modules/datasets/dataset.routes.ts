@@ -54,7 +54,8 @@ export function episodeMarkEndpoints({ episodeMarks }: { episodeMarks: EpisodeMa
     endpoint({
       method: 'post',
       path: '/api/sessions/{id}/episodes',
-      summary: 'Marks the start or the end of an episode in an open session',
+      summary:
+        'Marks the start or the end of an episode in an open session, or keeps its last seconds as one',
       access: { scope: 'sessions' },
       params: idParams('session'),
       body: MarkEpisode,
@@ -62,7 +63,8 @@ export function episodeMarkEndpoints({ episodeMarks }: { episodeMarks: EpisodeMa
       errors: {
         ...markErrors,
         409: {
-          session_not_open: 'when an episode is to start in a session that is not open',
+          session_not_open: 'when an episode is to start, or to be kept, in a session that is not open',
+          session_not_recorded: 'when the last seconds are to be kept of a session that is not recorded',
           episode_running: 'when an episode is to start while another one runs',
           no_episode_running: 'when no episode runs that could end',
         },

@@ -1,4 +1,11 @@
-import { EPISODE_TASK_MAX, EpisodeAction, EpisodeSource, idOf } from '@wheelhouse/protocol'
+import {
+  EPISODE_TASK_MAX,
+  EpisodeAction,
+  EpisodeSource,
+  idOf,
+  KEPT_SECONDS,
+  MAX_KEPT_SECONDS,
+} from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { line, queryInteger, timestamp } from '../../core/http/fields.ts'
 
@@ -101,7 +108,7 @@ export type ListEpisodes = z.infer<typeof ListEpisodes>
 export const MarkEpisode = z.strictObject({
   action: EpisodeAction.meta({
     description:
-      'start begins an episode, success and failure end it with that result, discard ends it without a trace in the dataset.',
+      'start begins an episode, success and failure end it with that result, discard ends it without a trace in the dataset. keep makes an episode of the last seconds, whether or not one runs.',
     examples: ['start'],
   }),
   task: line(EPISODE_TASK_MAX)
@@ -110,6 +117,16 @@ export const MarkEpisode = z.strictObject({
       examples: ['Pick up the cup'],
     })
     .optional(),
+  seconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_KEPT_SECONDS)
+    .optional()
+    .meta({
+      description: `How many seconds keep makes an episode of; ${KEPT_SECONDS} by default.`,
+      examples: [KEPT_SECONDS],
+    }),
 })
 export type MarkEpisode = z.infer<typeof MarkEpisode>
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { OrganizationAction } from '@wheelhouse/protocol'
+import { KEPT_SECONDS, type OrganizationAction } from '@wheelhouse/protocol'
 import { type Selectable, sql } from 'kysely'
 import type { CoreServices } from '../../core/core-services.ts'
 import { iso } from '../../core/database/iso.ts'
@@ -55,8 +55,7 @@ export function createEpisodeMarks(
     return session
   }
 
-  async function start(tx: Tx, session: MarkedSession, actorId: string | null, task: string | null) {
-    const at = now()
+  async function requireOpen(tx: Tx, session: MarkedSession): Promise<void> {
     const open = await tx.db
       .selectFrom('sessions')
       .select('id')
@@ -66,6 +65,11 @@ export function createEpisodeMarks(
       .executeTakeFirst()
     if (!open)
       throw conflict('session_not_open', 'The session is not open. Mark episodes in an open session.')
+  }
+
+  async function start(tx: Tx, session: MarkedSession, actorId: string | null, task: string | null) {
+    const at = now()
+    await requireOpen(tx, session)
     const started = await tx.db
       .insertInto('running_episodes')
       .values({
@@ -123,6 +127,37 @@ export function createEpisodeMarks(
     return episode
   }
 
+  /** Makes an episode of the last seconds, as far as the present recording has them. */
+  async function keep(
+    tx: Tx,
+    session: MarkedSession,
+    { actorId, task, seconds }: { actorId: string; task: string | null; seconds: number },
+  ): Promise<StoredEpisode> {
+    const at = now()
+    await createMissingDatasets(tx, [session.robot_id], at)
+    await lockDatasets(tx, [session.robot_id])
+    await requireOpen(tx, session)
+    const { rows } = await sql<{ since: Date | null }>`
+      select min(streams.opened_at) as since
+      from recordings join recording_streams streams on streams.recording_id = recordings.id
+      where recordings.session_id = ${session.id} and streams.source = 'gateway' and streams.origin_id in (
+        select origin_id from recording_streams open
+        where open.recording_id = recordings.id and open.source = 'gateway' and open.closed_at is null)`.execute(
+      tx.db,
+    )
+    const since = rows[0]?.since
+    if (!since)
+      throw conflict(
+        'session_not_recorded',
+        'The session is not recorded at this moment. Turn on the recording of its robot first.',
+      )
+    const startedAt = new Date(Math.max(at.getTime() - seconds * 1_000, since.getTime()))
+    const episode = await insertEpisode(tx, session, { startedAt, at, task, success: null, actorId })
+    const details = { task, success: null, episode_id: episode.id, started_at: iso(episode.started_at) }
+    await note(tx, session.id, 'episode.ended', { at, actorId, details })
+    return episode
+  }
+
   async function note(
     tx: Tx,
     sessionId: string,
@@ -149,7 +184,7 @@ export function createEpisodeMarks(
     async mark(
       caller: SessionViewer,
       sessionId: string,
-      { action, task }: MarkEpisode,
+      { action, task, seconds = KEPT_SECONDS }: MarkEpisode,
     ): Promise<MarkedEpisode> {
       const session = await sessionOf(caller, sessionId, 'sessions.manage')
       const ended = await transact(async (tx) => {
@@ -157,6 +192,8 @@ export function createEpisodeMarks(
           await start(tx, session, caller.userId, task ?? null)
           return undefined
         }
+        if (action === 'keep')
+          return await keep(tx, session, { actorId: caller.userId, task: task ?? null, seconds })
         const success = action === 'success'
         const by = { actorId: caller.userId, success, task, discards: action === 'discard', at: now() }
         return await end(tx, session, by)

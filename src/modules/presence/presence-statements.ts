@@ -34,7 +34,8 @@ const emitStatusSql = (changed: string) =>
 /** Lists the columns of `sessions s`, its operator `users u` and the holder of control that `openSession` reads. */
 const openSessionColumns = `s.id as session_id, s.status as session_status, s.stop_reason, s.active_since,
   s.event_seq, s.driven, s.operator_gone_at is not null as operator_gone, s.operator_id, u.display_name as operator_name, s.client_id, s.stop_by_role, s.stop_by_owner, s.started_at,
-  held.epoch as control_epoch, held.participant_id, held.user_id as holder_id, held.kind as holder_kind, held.started_at as held_since,
+  held.epoch as control_epoch, held.participant_id, held.user_id as holder_id, held.started_at as held_since,
+  case when held.epoch is null and u.service_of_id is not null then 'policy' else held.kind end as holder_kind,
   holder.display_name as holder_name`
 
 /** Joins who holds control of the robot in the session. */

@@ -54,6 +54,7 @@ export async function sessionDetails(
     .innerJoin('robots', 'robots.id', 'sessions.robot_id')
     .innerJoin('users as operator', 'operator.id', 'sessions.operator_id')
     .select(['sessions.id', 'sessions.robot_id', 'sessions.started_at', 'sessions.ended_at'])
+    .select('operator.service_of_id')
     .select([
       sql<string>`coalesce(sessions.recorded_robot_name, robots.name)`.as('robot_name'),
       sql<string>`coalesce(sessions.recorded_robot_type, robots.robot_type)`.as('robot_type'),
@@ -70,6 +71,8 @@ export async function sessionDetails(
       robot_name: row.robot_name,
       robot_type: row.robot_type,
       operator_name: row.operator_name,
+      // Who holds control until it changes hands. Without the field, it is a person.
+      ...(row.service_of_id !== null && { operator_kind: 'policy' }),
       started_at: iso(row.started_at) ?? '',
       ended_at: iso(row.ended_at) ?? '',
     },

@@ -84,9 +84,11 @@ const CONTROL_TAIL = Buffer.from('",')
 const [BRACE_BYTES, TAIL_START] = [1, CONTROL_HEAD.length + SESSION_ID_BYTES]
 
 /** Returns a control frame as a message. The text of its data stays as its sender wrote it. */
-function controlMessage({ flags, detail: ageMs, note: why, payload }: StreamSample): Uint8Array {
+function controlMessage({ flags, detail: ageMs, note, payload }: StreamSample): Uint8Array {
+  const [why, policyId] = note.split(' ')
   const extra = [
     ...(why ? [`"why":${JSON.stringify(why)}`] : []),
+    ...(policyId ? [`"policy_id":${JSON.stringify(policyId)}`] : []),
     ...(Number.isFinite(ageMs) ? [`"age_ms":${Math.round(ageMs * 100) / 100}`] : []),
   ].join()
   if (flags & FLAG_BINARY) return binaryControl(payload, extra)

@@ -29,6 +29,7 @@ describe('a ticket', () => {
       userId: fc.uuid(),
       organizationId: fc.uuid(),
       part: fc.constantFrom<TicketPart>('control', 'watch'),
+      isProgram: fc.constant(true),
       apiKeyId: fc.uuid(),
       permissionsVersion: fc.nat(),
       number: fc.nat(),

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMonthlyClose } from '../../../src/modules/billing/invoice-close.ts'
 import { DATASET_EXPORTS } from '../../../src/modules/datasets/exports/dataset-export.service.ts'
@@ -55,6 +56,20 @@ async function fixture() {
     [client, operator].map((item) => atCommandLine(world, item)),
   )
   return { client, operator, robot, link, asOwner: asOwner as CliUser, asOperator: asOperator as CliUser }
+}
+
+/** Lets the database say that a session is recorded now. */
+async function recordNow(sessionId: string): Promise<void> {
+  await sql`
+    with recording as (
+      insert into recordings (id, session_id, robot_id, client_id, operator_id, mode, started_at)
+      select gen_random_uuid(), id, robot_id, client_id, operator_id, 'control', now() from sessions where id = ${sessionId}
+      returning id
+    )
+    insert into recording_streams (id, recording_id, source, origin_id, node_id, opened_at)
+    select gen_random_uuid(), id, 'gateway', gen_random_uuid(), gen_random_uuid(), now() from recording`.execute(
+    world.platform.core.db,
+  )
 }
 
 /** Creates an owner whose robot has a recording with two episodes. */
@@ -465,6 +480,11 @@ describe.concurrent('in a terminal and with --json:', () => {
     ])
     expect(await shown(asOwner, 'episodes list')).toMatch(/success +Pour tea +platform/)
     expect((await result(asOwner, 'episodes success', [], 5)).stdout).toBe('')
+    expect((await result(asOwner, 'episodes keep', [], 5)).stdout).toBe('')
+    await recordNow(session[1])
+    expect(await shown(asOwner, 'episodes keep', '--seconds', '60', '--task', 'Spill')).toContain(
+      '"Spill" is kept',
+    )
   })
 
   test('exports of datasets', async () => {

@@ -18,6 +18,7 @@ const mistakes: Readonly<Record<string, readonly string[]>> = {
   'trusts an age that is no number': ['clock-jumps', 'unreadable'],
   'keeps the clock of an earlier link': ['new-link'],
   'obeys another session': ['other-session'],
+  'obeys an earlier holder': ['control-change'],
   'obeys in a paused session': ['paused'],
   'drives on after an unreadable command': ['unreadable'],
   'ignores limits': ['limits'],

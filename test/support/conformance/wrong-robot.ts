@@ -11,6 +11,7 @@ interface Command {
   readonly t: number
   readonly ttl_ms: number
   readonly session_id: string
+  readonly epoch?: number
   readonly data: unknown
   readonly order?: number
   readonly after?: number
@@ -31,6 +32,7 @@ if (makes('returns after 4000')) RETRY_CODES.add(4000)
 
 let socket: WebSocket | undefined
 let session: { session_id: string; status: string } | null = null
+let epoch = 1
 let deadmanMs = 0
 let latched = false
 let unanswered: string | undefined
@@ -104,6 +106,7 @@ function onControl(frame: Command): void {
     if (!makes('drives on after an unreadable command')) brake()
     return
   }
+  if ((frame.epoch ?? 1) < epoch && !makes('obeys an earlier holder')) return
   if (age > frame.ttl_ms && !makes('obeys expired commands')) return
   if (latched || session === null) return
   if (session.status !== 'ACTIVE' && !makes('obeys in a paused session')) return
@@ -151,9 +154,14 @@ function onFrame(text: string): void {
     if (next.session_id !== session?.session_id) {
       smallestMs = undefined
       scale = 1
+      epoch = 1
     }
     session = next.status === 'COMPLETED' ? null : next
     if (session?.status !== 'ACTIVE' && !(session && makes('obeys in a paused session'))) brake()
+  } else if (frame.type === 'lease') {
+    epoch = Number(frame.epoch)
+    smallestMs = undefined
+    brake()
   } else if (frame.type === 'limits' && !makes('ignores limits')) scale = Number(frame.speed_scale)
   else if (frame.type === 'stop') {
     if (frame.latched !== true || isNewLatch(frame)) onStop(String(frame.reason), frame.latched === true)

@@ -18,6 +18,8 @@ interface FixtureMessage {
   readonly raw?: string
   /** Of a command: when the pictures that its operator saw were captured, from the start of the recording. */
   readonly seen?: Readonly<Record<string, number>>
+  /** Of a command: the epoch of the lease, or why it was dropped and whose it is. */
+  readonly fields?: Readonly<Record<string, unknown>>
   /** How long it was on its way to the platform. */
   readonly wayMs?: number
 }
@@ -31,8 +33,12 @@ export interface FixtureCamera {
 export interface FixtureRecording {
   readonly startMs: number
   readonly control?: readonly FixtureMessage[]
+  readonly dropped?: readonly FixtureMessage[]
+  readonly events?: readonly FixtureMessage[]
   readonly telemetry?: readonly FixtureMessage[]
   readonly cameras?: readonly FixtureCamera[]
+  /** Further metadata of its session. */
+  readonly session?: Readonly<Record<string, string>>
   readonly controlSchema?: object
   readonly telemetrySchema?: object
   readonly gaps?: readonly { from: string; to: string; reason: string }[]
@@ -52,7 +58,7 @@ function* jsonEntries(
   messages: readonly FixtureMessage[] = [],
   startMs = 0,
 ): Generator<Entry> {
-  for (const [index, { atMs, data, raw, seen, wayMs = 0 }] of messages.entries()) {
+  for (const [index, { atMs, data, raw, seen, fields, wayMs = 0 }] of messages.entries()) {
     const pictures = Object.entries(seen ?? {}).map(([camera, ms]) => [camera, startMs + ms])
     const payload =
       data instanceof Uint8Array ? { data_base64: Buffer.from(data).toString('base64') } : { data }
@@ -67,6 +73,7 @@ function* jsonEntries(
               seq: index,
               t: atMs,
               ...(seen && { seen: Object.fromEntries(pictures) }),
+              ...fields,
               ...payload,
             }),
         ),
@@ -90,9 +97,21 @@ function* cameraEntries(camera: FixtureCamera, startMs: number): Generator<Entry
 
 /** Stores a finished recording. Returns what the platform knows about its file. */
 export async function storeRecording(store: ObjectStore, key: string, recording: FixtureRecording) {
-  const { startMs, control, telemetry, cameras = [], controlSchema, telemetrySchema, gaps = [] } = recording
+  const {
+    startMs,
+    control,
+    dropped,
+    events,
+    telemetry,
+    cameras = [],
+    controlSchema,
+    telemetrySchema,
+    gaps = [],
+  } = recording
   const entries = [
     ...jsonEntries(recordingTopics.control, control, startMs),
+    ...jsonEntries(recordingTopics.dropped, dropped, startMs),
+    ...jsonEntries(recordingTopics.events, events),
     ...jsonEntries(recordingTopics.telemetry, telemetry),
     ...cameras.flatMap((camera) => [...cameraEntries(camera, startMs)]),
   ].sort((a, b) => a.atMs - b.atMs)
@@ -109,6 +128,7 @@ export async function storeRecording(store: ObjectStore, key: string, recording:
     control_schema: controlSchema ? JSON.stringify(controlSchema) : '',
     telemetry_schema: telemetrySchema ? JSON.stringify(telemetrySchema) : '',
   })
+  await file.addMetadata('session', recording.session ?? {})
   await file.addMetadata('gaps', { gaps: JSON.stringify(gaps) })
   const messages = await file.end()
   const { sizeBytes } = await object.complete()

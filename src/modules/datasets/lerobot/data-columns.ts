@@ -10,7 +10,10 @@ import {
 import type { Row } from './resampler.ts'
 
 const INTERVENTION = 'complementary_info.is_intervention'
-/** The name that rollouts of LeRobot give the same column. */
+/**
+ * The name that rollouts of LeRobot give the same column: `{"dtype": "bool", "shape": (1,), "names": None}` in
+ * `DAggerStrategyConfig.extra_dataset_features` of src/lerobot/rollout/configs.py.
+ */
 const SHORT_INTERVENTION = 'intervention'
 const SUCCESS_KNOWN = 'complementary_info.is_success_known'
 /** The columns of every LeRobot dataset, and those that this platform adds, with their types. */

@@ -128,7 +128,9 @@ export function datasetCard(input: CardInput): string {
     ...plan.cameras.map(
       ({ key, mode, size }) => `* \`${key}\`: ${size.width} × ${size.height}, ${modeTexts[mode]}`,
     ),
-    '* `intervention` and `complementary_info.is_intervention`: whether a command of the operator was in effect',
+    plan.vectors.some(({ source }) => source === 'policy')
+      ? '* `intervention` and `complementary_info.is_intervention`: whether a person held control while a policy took part in the session; in episodes without a policy, whether a command of the operator was in effect'
+      : '* `intervention` and `complementary_info.is_intervention`: whether a command of the operator was in effect',
     '* `next.done`, `next.success`: true in the last row of an episode, and of one that succeeded',
     '* `complementary_info.is_success_known`: false in the rows of an episode whose result is unknown; its `next.success` says nothing\n',
     '## Times\n',
@@ -139,6 +141,11 @@ export function datasetCard(input: CardInput): string {
         ]
       : []),
     '* Commands hold until the next one. Their speeds hold for at most 250 ms and are then 0, or the value nearest to 0 that the field allows.',
+    ...(plan.vectors.some(({ source }) => source === 'policy')
+      ? [
+          '* `policy_action` has the commands of the policy as `action` has those that the robot got: also those that the platform dropped because a person held control.',
+        ]
+      : []),
     '* Before the first command, a field that is no speed is the one of the same name in the telemetry.',
     plan.alignment === 'nearest'
       ? '* Numbers of the telemetry are those of the nearest sample, up to 500 ms later; booleans and choices hold.'

@@ -6,13 +6,14 @@ import {
   declaredFeatures,
   type FeatureSet,
   haveSameFields,
+  policyFeature,
   type SchemaTexts,
-  type VectorFeature,
+  type DeclaredSource as Source,
 } from './features.ts'
 import { createFeatureInference } from './infer-features.ts'
+import { policyPartIn } from './policy-part.ts'
 import { messageContent } from './slot-values.ts'
 
-type Source = VectorFeature['source']
 const SOURCES: readonly Source[] = ['telemetry', 'control']
 /** Messages from which the features of a robot without a schema are taken. */
 const INFERRED_FROM = 100
@@ -53,11 +54,12 @@ async function inferFrom(
 
 /**
  * Collects the features of a dataset: those that the robot declared, which must be the same in all recordings, otherwise those of
- * the first messages.
+ * the first messages. If a policy takes part in an episode, its commands are a feature as well.
  */
 export function createFeatureCollection() {
   const found = new Map<Source, Found>()
   const known = new Map<string, ReturnType<typeof declaredFeatures>>()
+  let hasPolicy = false
 
   async function declaredIn(reader: McapFileReader, key: string) {
     const features = known.get(key) ?? declaredFeatures(await schemasOf(reader))
@@ -69,6 +71,7 @@ export function createFeatureCollection() {
   return {
     async add(reader: McapFileReader, episode: EpisodeInput): Promise<void> {
       const declared = await declaredIn(reader, episode.recording.key)
+      hasPolicy ||= (await policyPartIn(reader, periodOf(episode))) !== undefined
       for (const source of SOURCES) {
         const [first, features] = [found.get(source), declared[source]]
         if (features && first?.isDeclared) requireSame(source, first, features, episode.id)
@@ -82,8 +85,9 @@ export function createFeatureCollection() {
 
     result(): FeatureSet & { readonly inferred: readonly Source[] } {
       const sets = SOURCES.map((source) => found.get(source))
+      const policy = hasPolicy ? found.get('control')?.features.vectors.map(policyFeature) : undefined
       return {
-        vectors: sets.flatMap((set) => set?.features.vectors ?? []),
+        vectors: [...sets.flatMap((set) => set?.features.vectors ?? []), ...(policy ?? [])],
         omitted: sets.flatMap((set) => set?.features.omitted ?? []),
         inferred: SOURCES.filter((source) => found.get(source)?.isDeclared === false),
       }

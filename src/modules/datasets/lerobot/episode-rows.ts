@@ -5,17 +5,17 @@ import {
   atOffset,
   durationMsOf,
   type EpisodePeriod,
+  LOOKBACK_MS,
   MAX_WAY_MS,
   madeMs,
   offsetMs,
   valueTopics,
 } from './episode-scan.ts'
+import { type PolicyPart, policyPartIn } from './policy-part.ts'
 import { Resampler, type ResamplingCounts, type Row, type TimedMessage } from './resampler.ts'
 import { SeenClock } from './seen-clock.ts'
 import { messageContent } from './slot-values.ts'
 
-/** How long before an episode the telemetry may be from that its first row has. */
-const LOOKBACK_MS = 5_000
 /** How long after an episode a sample may be that is nearest to its last row. */
 const LOOKAHEAD_MS = 500
 
@@ -41,27 +41,41 @@ function picturesOf(seen: unknown, period: EpisodePeriod): ReadonlyMap<string, n
   return new Map(times.map(([camera, ms]) => [camera, ms - startMs]))
 }
 
-/** Reads commands with the times at which the robot got them, or those of the clock, and samples with those at which the robot made them. */
+/**
+ * Reads commands with the times at which the robot got them, or those of the clock, and samples with those at which the robot made them.
+ * With a policy also its commands, those that were dropped because it did not hold control with the times of their arrival.
+ */
 async function* readValues(
   reader: McapFileReader,
   period: EpisodePeriod,
   clock: SeenClock | undefined,
+  policy: PolicyPart | undefined,
 ): AsyncGenerator<Arrived> {
   const endMs = durationMsOf(period) + LOOKAHEAD_MS
   const messages = reader.readMessages({
-    topics: [...valueTopics],
+    topics: [...valueTopics, ...(policy ? [recordingTopics.dropped] : [])],
     startTime: atOffset(period, -LOOKBACK_MS),
     endTime: atOffset(period, endMs + MAX_WAY_MS),
     validateCrcs: false, // the scan of the cameras did
   })
   for await (const message of messages) {
-    const isControl = reader.channelsById.get(message.channelId)?.topic === recordingTopics.control
+    const topic = reader.channelsById.get(message.channelId)?.topic
+    const isControl = topic === recordingTopics.control
     const arrivedMs = offsetMs(period, message.logTime)
     const content = messageContent(message.data)
+    if (topic === recordingTopics.dropped) {
+      if (!content?.isOfPolicy || arrivedMs > endMs) continue
+      policy?.noteCommand(arrivedMs)
+      yield { source: 'policy', atMs: arrivedMs, arrivedMs, content }
+      continue
+    }
     const commandMs = () => clock?.commandMs(picturesOf(content?.seen, period), arrivedMs) ?? arrivedMs
     const atMs = isControl ? commandMs() : madeMs(period, message)
     const source = isControl ? 'control' : 'telemetry'
-    if (atMs <= endMs) yield { source, atMs, arrivedMs, content }
+    if (atMs > endMs) continue
+    yield { source, atMs, arrivedMs, content }
+    if (isControl && content && policy?.held(content.epoch))
+      yield { source: 'policy', atMs, arrivedMs, content }
   }
 }
 
@@ -79,6 +93,14 @@ export async function* readRows(
   const { vectors, alignment, align, leadCamera, cameras } = plan
   const resampler = new Resampler(vectors, rowTimes, counts, alignment)
   const clock = align === 'seen' ? new SeenClock(leadCamera ?? cameras[0]?.name) : undefined
-  for await (const message of byTime(readValues(reader, period, clock))) yield* resampler.add(message)
-  yield* resampler.end()
+  const policy = await policyPartIn(reader, period)
+  const marked = (rows: Iterable<Row>) => (policy ? markInterventions(rows, policy) : rows)
+  for await (const message of byTime(readValues(reader, period, clock, policy)))
+    yield* marked(resampler.add(message))
+  yield* marked(resampler.end())
+}
+
+/** Marks the rows of an episode in which a policy takes part: a person intervened in those in which one held control. */
+function* markInterventions(rows: Iterable<Row>, policy: PolicyPart): Generator<Row> {
+  for (const row of rows) yield { ...row, isIntervention: policy.isIntervention(row.atMs) }
 }

@@ -158,3 +158,6 @@ export async function scanCameras(
 }
 
 export const valueTopics = [recordingTopics.control, recordingTopics.telemetry] as const
+
+/** How long before an episode the values may be from that its first row has. */
+export const LOOKBACK_MS = 5_000

@@ -5,6 +5,7 @@ const MAX_STATE_ITEMS = 64
 
 const STATE = 'observation.state'
 const ACTION = 'action'
+const POLICY_ACTION = 'policy_action'
 
 /** A number of a command or of the telemetry. */
 export interface NumberSlot {
@@ -20,10 +21,14 @@ export interface NumberSlot {
   readonly isSpeed: boolean
 }
 
+/** What the schemas of a robot declare. */
+export type DeclaredSource = 'control' | 'telemetry'
+
 /** A feature that is a vector of numbers. */
 export interface VectorFeature {
   readonly key: string
-  readonly source: 'control' | 'telemetry'
+  /** `policy`: the commands of a policy, whether or not it holds control. */
+  readonly source: DeclaredSource | 'policy'
   readonly slots: readonly NumberSlot[]
 }
 
@@ -55,7 +60,7 @@ interface Leaf {
 export const slotName = ({ path }: Pick<NumberSlot, 'path'>): string => path.join('.').replaceAll('/', '_')
 
 /** Returns the features of leaves. */
-function assemble(source: VectorFeature['source'], leaves: readonly Leaf[]): VectorFeature[] {
+function assemble(source: DeclaredSource, leaves: readonly Leaf[]): VectorFeature[] {
   const isSmall = ({ slots }: Leaf) => source === 'control' || slots.length <= MAX_STATE_ITEMS
   const main = leaves.filter(isSmall).flatMap(({ slots }) => slots)
   const large = leaves.filter((leaf) => !isSmall(leaf))
@@ -123,7 +128,7 @@ function parse(text: string | undefined): unknown {
 }
 
 /** Returns the features that a schema declares; undefined without a schema. */
-function declaredBy(source: VectorFeature['source'], text: string | undefined): FeatureSet | undefined {
+function declaredBy(source: DeclaredSource, text: string | undefined): FeatureSet | undefined {
   const schema = source === 'control' ? ControlSchema : TelemetrySchema
   const { data } = schema.safeParse(parse(text))
   if (!data) return undefined
@@ -131,6 +136,13 @@ function declaredBy(source: VectorFeature['source'], text: string | undefined): 
   collect(data.properties as Readonly<Record<string, Field>>, [], found)
   return { vectors: assemble(source, found.leaves), omitted: found.omitted }
 }
+
+/** Returns the feature with the commands of a policy: it has the fields of `action`. */
+export const policyFeature = ({ slots }: VectorFeature): VectorFeature => ({
+  key: POLICY_ACTION,
+  source: 'policy',
+  slots,
+})
 
 /** Returns the features that the schemas of a robot declare, for each source. */
 export const declaredFeatures = (texts: SchemaTexts) => ({
@@ -140,7 +152,7 @@ export const declaredFeatures = (texts: SchemaTexts) => ({
 
 /** Returns the features of leaves that were found in messages. */
 export const inferredFeatures = (
-  source: VectorFeature['source'],
+  source: DeclaredSource,
   leaves: readonly { readonly path: readonly string[]; readonly slots: readonly NumberSlot[] }[],
 ): FeatureSet => ({ vectors: assemble(source, leaves), omitted: [] })
 

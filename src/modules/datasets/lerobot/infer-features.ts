@@ -1,5 +1,5 @@
 import { isSpeedField } from '@wheelhouse/protocol'
-import { type FeatureSet, inferredFeatures, type NumberSlot, type VectorFeature } from './features.ts'
+import { type DeclaredSource, type FeatureSet, inferredFeatures, type NumberSlot } from './features.ts'
 
 /** Bounds for messages of robots without a schema, which may hold anything. */
 const MAX_DEPTH = 8
@@ -18,7 +18,7 @@ interface FoundLeaf {
 }
 
 /** Collects the numbers of messages without a schema. */
-export function createFeatureInference(source: VectorFeature['source']) {
+export function createFeatureInference(source: DeclaredSource) {
   const found = new Map<string, FoundLeaf>()
 
   function add(path: readonly string[], leaf: Omit<FoundLeaf, 'path'>): void {

@@ -6,12 +6,15 @@ const COMMAND_MS = 250
 /** A sample after a row is used for it only if it follows within this time. */
 const NEAREST_MS = 500
 
+type CommandSource = Exclude<VectorFeature['source'], 'telemetry'>
+const COMMAND_SOURCES: readonly CommandSource[] = ['control', 'policy']
+
 /** Which sample of the telemetry a row has: the last one up to its time, as a policy knows it, or the nearest one, which may be later. */
 export type Alignment = 'causal' | 'nearest'
 
-/** A message of `/control` or `/telemetry`. The time is that at which the robot got or made it, from the start of the episode. */
+/** A command, a command of a policy, or a sample. The time is that at which the robot got or made it, from the start of the episode. */
 export interface TimedMessage {
-  readonly source: 'control' | 'telemetry'
+  readonly source: VectorFeature['source']
   readonly atMs: number
   /** Undefined for binary data, and for a message that is damaged. */
   readonly content: { readonly data: unknown } | undefined
@@ -52,7 +55,7 @@ export interface Row {
   readonly atMs: number
   /** One vector for each feature. */
   readonly vectors: readonly Float32Array[]
-  /** Whether a command of the operator was in effect. */
+  /** Whether a command of the operator was in effect; with a policy, whether a person held control. */
   readonly isIntervention: boolean
 }
 
@@ -72,7 +75,7 @@ export class Resampler {
   readonly #observed: (readonly ObservedSlot[])[]
   readonly #seen: Uint8Array[]
   #unseen: number
-  #commandMs = Number.NEGATIVE_INFINITY
+  readonly #commandMs = { control: Number.NEGATIVE_INFINITY, policy: Number.NEGATIVE_INFINITY }
   #sampleMs = Number.NEGATIVE_INFINITY
   #next = 0
   /** Rows that the next sample may be nearer to. */
@@ -89,12 +92,12 @@ export class Resampler {
     this.#counts = counts
     this.#alignment = alignment
     this.#observed = features.map(({ source, slots }) =>
-      source === 'control' ? observedSlots(slots, features) : [],
+      source === 'telemetry' ? [] : observedSlots(slots, features),
     )
     this.#current = features.map(({ source, slots }) =>
-      source === 'control'
-        ? Float32Array.from(slots, ({ neutral }) => neutral)
-        : new Float32Array(slots.length),
+      source === 'telemetry'
+        ? new Float32Array(slots.length)
+        : Float32Array.from(slots, ({ neutral }) => neutral),
     )
     this.#seen = features.map(({ slots }) => new Uint8Array(slots.length))
     this.#unseen = features.reduce(
@@ -111,8 +114,8 @@ export class Resampler {
       if (atMs >= 0) this.#counts.unreadable++
       return
     }
-    if (source === 'control') {
-      this.#applyCommand(content.data, atMs)
+    if (source !== 'telemetry') {
+      this.#applyCommand(source, content.data, atMs)
       return
     }
     if (this.#alignment === 'nearest') this.#preferNearer(content.data, atMs)
@@ -138,18 +141,18 @@ export class Resampler {
   }
 
   #rowAt(atMs: number): Row {
-    const isIntervention = atMs - this.#commandMs <= COMMAND_MS
+    const isInEffect = (of: CommandSource) => atMs - this.#commandMs[of] <= COMMAND_MS
     const vectors = this.#current.map((current) => current.slice())
-    if (!isIntervention) this.#endSpeeds(vectors)
+    for (const of of COMMAND_SOURCES) if (!isInEffect(of)) this.#endSpeeds(of, vectors)
     this.#observe(vectors, (feature, at) => this.#seen[feature]?.[at] === 1)
     if (this.#unseen > 0) this.#counts.unseen++
-    return { atMs, vectors, isIntervention }
+    return { atMs, vectors, isIntervention: isInEffect('control') }
   }
 
   /** Ends the speeds of a row in which no command is in effect. */
-  #endSpeeds(vectors: readonly Float32Array[]): void {
+  #endSpeeds(of: CommandSource, vectors: readonly Float32Array[]): void {
     for (const [index, { source, slots }] of this.#features.entries()) {
-      if (source !== 'control') continue
+      if (source !== of) continue
       for (const [slot, { isSpeed, neutral }] of slots.entries())
         if (isSpeed) (vectors[index] as Float32Array)[slot] = neutral
     }
@@ -169,9 +172,9 @@ export class Resampler {
     return this.#open.splice(0, first === -1 ? this.#open.length : first)
   }
 
-  #applyCommand(data: unknown, atMs: number): void {
+  #applyCommand(of: CommandSource, data: unknown, atMs: number): void {
     for (const [index, { source, slots }] of this.#features.entries()) {
-      if (source !== 'control') continue
+      if (source !== of) continue
       const current = this.#current[index] as Float32Array
       const seen = this.#seen[index] as Uint8Array
       for (const [slot, definition] of slots.entries()) {
@@ -184,7 +187,7 @@ export class Resampler {
         } else if (definition.isSpeed) current[slot] = definition.neutral
       }
     }
-    this.#commandMs = atMs
+    this.#commandMs[of] = atMs
   }
 
   #applySample(data: unknown, atMs: number): void {

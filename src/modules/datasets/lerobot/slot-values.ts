@@ -28,14 +28,18 @@ export function readSlot(data: unknown, { path, kind, choices }: NumberSlot): Sl
   return INVALID
 }
 
-/** The content of a message of `/control` or `/telemetry`. */
+/** The content of a message of `/control`, `/control/dropped` or `/telemetry`. */
 export interface MessageContent {
   readonly data: unknown
   /** When the pictures that the operator saw were captured, in Unix milliseconds, by their cameras. */
   readonly seen?: unknown
+  /** Of a command: the epoch of the control lease. */
+  readonly epoch?: unknown
+  /** Whether it is a command of a policy that did not hold control. */
+  readonly isOfPolicy?: boolean
 }
 
-/** Reads a message of `/control` or `/telemetry`. Returns undefined for binary data and for damaged messages. */
+/** Reads a message of `/control`, `/control/dropped` or `/telemetry`. Returns undefined for binary data and for damaged messages. */
 export function messageContent(bytes: Uint8Array): MessageContent | undefined {
   let message: unknown
   try {
@@ -44,5 +48,10 @@ export function messageContent(bytes: Uint8Array): MessageContent | undefined {
     return undefined
   }
   if (typeof message !== 'object' || message === null || !('data' in message)) return undefined
-  return { data: message.data, ...('seen' in message && { seen: message.seen }) }
+  return {
+    data: message.data,
+    ...('seen' in message && { seen: message.seen }),
+    ...('epoch' in message && { epoch: message.epoch }),
+    ...('policy_id' in message && { isOfPolicy: true }),
+  }
 }

@@ -20,6 +20,10 @@ const payload = {
 }
 const controlFields = {
   seq: z.number().int().meta({ description: 'Number of the frame on its connection' }),
+  epoch: z.number().int().optional().meta({
+    description:
+      'Of the control lease; 1 without it. The events control.transferred say who held control in it',
+  }),
   t: z.number().meta({ description: "Operator's clock when the frame was made, in milliseconds" }),
   ttl_ms: z.number().int().optional().meta({ description: 'Rest of its lifetime, in milliseconds' }),
   speed_scale: z.number().optional(),
@@ -31,7 +35,14 @@ const controlFields = {
   ...payload,
 }
 const ControlMessage = z.object(controlFields)
-const DroppedMessage = z.object({ why: DropReason, ...controlFields })
+const DroppedMessage = z.object({
+  why: DropReason,
+  policy_id: z.string().optional().meta({
+    description:
+      'The service account whose command it is: a policy that did not hold control. Missing for others',
+  }),
+  ...controlFields,
+})
 const TelemetryMessage = z.object({
   t: z
     .unknown()

@@ -40,7 +40,7 @@ export interface StreamSample {
   readonly atMs: number
   /** For control and telemetry, the age in milliseconds; NaN if that is unknown. For video, when the frame was captured; NaN if that is unknown. */
   readonly detail: number
-  /** For dropped control frames, the reason; otherwise empty. */
+  /** For dropped control frames, the reason, and after a space the policy whose command it is, if any; otherwise empty. */
   readonly note: string
   readonly payload: Uint8Array
 }

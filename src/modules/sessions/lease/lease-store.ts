@@ -55,18 +55,24 @@ export async function readLease(
   session: LeasedSession & { readonly started_at: Date | null; readonly operator_name: string },
 ): Promise<StoredLease & { readonly earlierIds: readonly string[] }> {
   const [newest, ...older] = await selectIntervals(db, session.id).execute()
-  if (!newest)
+  if (!newest) {
+    const { service_of_id: programOf } = await db
+      .selectFrom('users')
+      .select('service_of_id')
+      .where('id', '=', session.operator_id)
+      .executeTakeFirstOrThrow()
     return {
       epoch: FIRST_EPOCH,
       holder: {
         participant_id: session.id,
-        kind: 'operator',
+        kind: programOf === null ? 'operator' : 'policy',
         user_id: session.operator_id,
         name: session.operator_name,
         since: iso(session.started_at ?? new Date(0)),
       },
       earlierIds: [],
     }
+  }
   const earlierIds = [...new Set(older.flatMap(({ user_id }) => user_id ?? []))]
   return { epoch: newest.epoch, holder: holderOf(newest), earlierIds }
 }
@@ -133,7 +139,7 @@ export async function beginEpoch(
         epoch: FIRST_EPOCH,
         participant_id: first,
         user_id: session.operator_id,
-        kind: 'operator',
+        kind: lease.holder?.kind ?? 'operator',
         reason: null,
         started_at: session.started_at ?? at,
         ended_at: null,

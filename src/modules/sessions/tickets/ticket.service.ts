@@ -68,11 +68,20 @@ export function createSessionTickets(deps: {
       const nodeUrl = await nodeUrlOf(session.robot_id)
       if (nodeUrl === undefined)
         throw conflict('robot_offline', 'The robot is offline. Try again when it is connected.')
-      const { userId, credential, permissionsVersion } = caller
+      const { userId, credential, permissionsVersion, isProgram = false } = caller
       const number = await ticketStore.nextNumber(userId)
       const organizationId = caller.organization.id
       const ending = endingCredentialOf(credential)
-      const claims = { sessionId, userId, organizationId, part, permissionsVersion, number, ...ending }
+      const claims = {
+        sessionId,
+        userId,
+        organizationId,
+        part,
+        isProgram,
+        permissionsVersion,
+        number,
+        ...ending,
+      }
       const { ticket, expiresAt } = tickets.issue(claims, endOf(credential))
       return { url: `${nodeUrl}/sessions/${sessionId}/${part}`, ticket, expiresAt }
     },

@@ -16,6 +16,8 @@ export interface TicketClaims {
   /** The organization that the user acts for. */
   readonly organizationId: string
   readonly part: TicketPart
+  /** Whether the user is a service account: who holds control with the ticket is a policy. */
+  readonly isProgram?: boolean
   /** API key that requested the ticket, if any. Connections opened with the ticket end with the key. */
   readonly apiKeyId?: string
   /** The same for a sign-in with the provider of an organization. */
@@ -41,12 +43,12 @@ const COUNT = '0|[1-9]\\d{0,14}'
 /** 32 bytes in base64url. The last character has two unused bits; only the canonical form with zeros matches. */
 const SIGNATURE = '[\\w-]{42}[AEIMQUYcgkosw048]'
 const TICKET = new RegExp(
-  `^((${UUID})\\.(${UUID})\\.(${UUID})\\.(control|watch)\\.(${SIGN_IN}?${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
+  `^((${UUID})\\.(${UUID})\\.(${UUID})\\.(control|watch)(-program)?\\.(${SIGN_IN}?${UUID}|-)\\.(${COUNT})\\.(${COUNT})\\.([1-9]\\d{12})\\.([\\w-]{22}))\\.(${SIGNATURE})$`,
 )
 
 /**
  * Issues and verifies tickets for the gateway:
- * `<session id>.<user id>.<organization id>.<part>.<id of an API key, s and that of a sign-in, or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
+ * `<session id>.<user id>.<organization id>.<part, with -program for a service account>.<id of an API key, s and that of a sign-in, or ->.<permissions version>.<number>.<expiry, Unix ms>.<nonce>.<signature>`.
  * The gateway accepts an upgrade by the signature. `TicketStore` decides whether the holder is admitted.
  */
 export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
@@ -54,8 +56,8 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
   return {
     /** Issues a ticket that expires after one minute, or at `endsBy` if that is earlier. */
     issue(claims: TicketClaims, endsBy?: Date): { ticket: string; expiresAt: Date } {
-      const { sessionId, userId, organizationId, part, apiKeyId, signInId, permissionsVersion, number } =
-        claims
+      const { sessionId, userId, organizationId, part, isProgram = false } = claims
+      const { apiKeyId, signInId, permissionsVersion, number } = claims
       const lifetimeEndMs = now().getTime() + TICKET_LIFETIME_MS
       const expiresAt = new Date(Math.min(lifetimeEndMs, endsBy?.getTime() ?? lifetimeEndMs))
       const nonce = randomBytes(NONCE_BYTES).toString('base64url')
@@ -63,7 +65,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         sessionId,
         userId,
         organizationId,
-        part,
+        isProgram ? `${part}-program` : part,
         apiKeyId ?? (signInId === undefined ? NO_KEY : SIGN_IN + signInId),
         permissionsVersion,
         number,
@@ -84,6 +86,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         userId,
         organizationId,
         part,
+        program,
         credential = NO_KEY,
         version,
         number,
@@ -99,6 +102,7 @@ export function createTickets(deps: { secrets: Secrets; now: () => Date }) {
         userId: userId as string,
         organizationId: organizationId as string,
         part: part as TicketPart,
+        ...(program !== undefined && { isProgram: true }),
         ...(credential.startsWith(SIGN_IN)
           ? { signInId: credential.slice(SIGN_IN.length) }
           : credential !== NO_KEY && { apiKeyId: credential }),
