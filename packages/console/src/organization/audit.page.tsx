@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type AuditVerdict, typeWords as words } from '@wheelhouse/protocol'
@@ -110,13 +110,13 @@ function Verdict({ verdict }: { verdict: AuditVerdict }) {
   }
   const { rows, deleted, head } = verdict
   return (
-    <Alert color="green" title={t('organization.audit.intact', { count: rows })}>
+    <Warning color="green.9" title={t('organization.audit.intact', { count: rows })}>
       <Stack gap="xs">
         {deleted > 0 && <Text size="sm">{t('organization.audit.deleted', { count: deleted })}</Text>}
-        <Text size="sm">{t('organization.audit.headNote')}</Text>
         <CopyableSecret label={t('organization.audit.head')} value={head} />
+        <Note>{t('organization.audit.headNote')}</Note>
       </Stack>
-    </Alert>
+    </Warning>
   )
 }
 

@@ -2,7 +2,7 @@ import type { ChatMessage, SessionLogEvent, StopClear } from '@wheelhouse/protoc
 import type { Selectable } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
-import { can } from '../../../core/permissions/authorization.ts'
+import { can, memberCan } from '../../../core/permissions/authorization.ts'
 import { partsIn, type SessionViewer, seesAsClient } from '../../../core/permissions/session-part.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import { percentile } from '../latency/latency-histogram.ts'
@@ -74,6 +74,10 @@ function durationMinutes(row: Pick<SessionRow, 'started_at' | 'ended_at'>, now: 
   return Math.ceil(((row.ended_at ?? now).getTime() - row.started_at.getTime()) / MS_PER_MINUTE)
 }
 
+/** Returns whether a viewer sees what a session costs: of the owner's members those who see costs. What is driven for a team is free. */
+const seesCost = (viewer: Pick<SessionViewer, 'organization'>, row: ListedSession): boolean =>
+  !seesAsClient(viewer, row) || row.own_operator || memberCan(viewer.organization, 'billing.read')
+
 /** Returns the view of a session: its operator sees earnings, other viewers see the collected data. */
 export function sessionView(
   row: ListedSession,
@@ -86,7 +90,7 @@ export function sessionView(
     started_at: iso(row.started_at),
     ended_at: iso(row.ended_at),
     duration_minutes: durationMinutes(row, now),
-    client_charge_cents: row.client_charge_cents,
+    client_charge_cents: seesCost(viewer, row) ? row.client_charge_cents : null,
     rating: row.rating,
     created_at: iso(row.created_at),
     robot_id: row.robot_id,
@@ -112,7 +116,7 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
   const details = {
     operator_id: row.operator_id,
     client_id: row.client_id,
-    rate_cents_per_minute: row.client_rate_cents_per_minute,
+    rate_cents_per_minute: seesCost(viewer, row) ? row.client_rate_cents_per_minute : null,
     billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
     outage_seconds: Math.ceil(row.outage_ms / 1_000),
     robot_offline_seconds: Math.ceil(robotOfflineMs(row, now) / 1_000),
