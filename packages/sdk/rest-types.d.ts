@@ -647,7 +647,7 @@ export interface paths {
         put?: never;
         /**
          * Changes your display name, your notification preferences, or adds a role
-         * @description This needs an account, and a session token or an API key. Service accounts are rejected.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postAuthProfile"];
         delete?: never;
@@ -1317,7 +1317,7 @@ export interface paths {
         };
         /**
          * Lists your notifications, newest first
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         get: operations["getNotifications"];
         put?: never;
@@ -1357,13 +1357,13 @@ export interface paths {
         };
         /**
          * Lists the browsers that receive your notifications, newest first
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         get: operations["getNotificationsPushSubscriptions"];
         put?: never;
         /**
          * Subscribes a browser to your notifications. An eleventh browser replaces the oldest
-         * @description This needs an account, and a session token or an API key. Service accounts are rejected.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postNotificationsPushSubscriptions"];
         delete?: never;
@@ -1384,7 +1384,7 @@ export interface paths {
         post?: never;
         /**
          * Removes a browser, which then receives no more notifications
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         delete: operations["deleteNotificationsPushSubscription"];
         options?: never;
@@ -1403,7 +1403,7 @@ export interface paths {
         put?: never;
         /**
          * Marks all your notifications up to the given one as read
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postNotificationsRead"];
         delete?: never;
@@ -1421,7 +1421,7 @@ export interface paths {
         };
         /**
          * Returns your notification settings
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         get: operations["getNotificationsSettings"];
         put?: never;
@@ -1431,7 +1431,7 @@ export interface paths {
         head?: never;
         /**
          * Changes your notification settings
-         * @description This needs an account, and a session token or an API key. Service accounts are rejected.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         patch: operations["patchNotificationsSettings"];
         trace?: never;
@@ -1447,7 +1447,7 @@ export interface paths {
         put?: never;
         /**
          * Marks a notification as read
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postNotificationRead"];
         delete?: never;
@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Requests certification for a robot type
-         * @description This needs the operator role, and a session token or an API key. Service accounts are rejected.
+         * @description This needs the operator role, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postOperatorCertifications"];
         delete?: never;
@@ -1595,7 +1595,7 @@ export interface paths {
         put?: never;
         /**
          * Creates or changes your operator profile; omitted fields stay unchanged
-         * @description This needs the operator role, and a session token or an API key. Service accounts are rejected.
+         * @description This needs the operator role, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postOperatorProfile"];
         delete?: never;
@@ -1639,7 +1639,7 @@ export interface paths {
         put?: never;
         /**
          * Replaces your weekly schedule
-         * @description This needs the operator role, and a session token or an API key. Service accounts are rejected.
+         * @description This needs the operator role, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postOperatorSchedule"];
         delete?: never;
@@ -4079,7 +4079,7 @@ export interface components {
             ended_at: string | null;
             /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description Amount in cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. Also null for members of the owner's organization who may not see its costs. */
             client_charge_cents: number | null;
             /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
@@ -4178,7 +4178,7 @@ export interface components {
             ended_at: string | null;
             /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description Amount in cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. Also null for members of the owner's organization who may not see its costs. */
             client_charge_cents: number | null;
             /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
@@ -4214,7 +4214,7 @@ export interface components {
              * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
              */
             client_id: string;
-            /** @description Price of a begun minute for the client; null until the session starts. */
+            /** @description Price of a begun minute for the client; null until the session starts, and for members who may not see costs. */
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, rounded up to seconds. The client pays each begun minute of it. */
             billable_seconds: number;
@@ -5800,7 +5800,7 @@ export interface components {
             ended_at: string | null;
             /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description Amount in cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. Also null for members of the owner's organization who may not see its costs. */
             client_charge_cents: number | null;
             /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
@@ -5900,7 +5900,7 @@ export interface components {
             ended_at: string | null;
             /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description Amount in cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. Also null for members of the owner's organization who may not see its costs. */
             client_charge_cents: number | null;
             /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
@@ -5936,7 +5936,7 @@ export interface components {
              * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
              */
             client_id: string;
-            /** @description Price of a begun minute for the client; null until the session starts. */
+            /** @description Price of a begun minute for the client; null until the session starts, and for members who may not see costs. */
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, rounded up to seconds. The client pays each begun minute of it. */
             billable_seconds: number;
@@ -12281,14 +12281,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_removed" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_removed" | "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16324,14 +16324,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16451,14 +16451,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16529,14 +16529,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16600,14 +16600,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16677,14 +16677,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16787,14 +16787,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16967,14 +16967,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17040,14 +17040,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17457,14 +17457,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17729,14 +17729,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18023,14 +18023,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended";
                     [name: string]: unknown;
                 };
                 content: {

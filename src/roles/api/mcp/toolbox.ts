@@ -60,7 +60,10 @@ const scopesFor = ({ scopes }: ToolSpec, { access, method }: Endpoint): readonly
 
 function definitionOf(spec: ToolSpec, route: Endpoint, { inputSchema, outputSchema }: ToolShape): Tool {
   const { name, title } = spec
-  const scopes = scopesFor(spec, route).join(' or ')
+  // Models read the whole list: the scope that reads is named once, in the instructions.
+  const scopes = scopesFor(spec, route)
+    .filter((scope) => scope !== 'read')
+    .join(' or ')
   return {
     name,
     title,

@@ -78,7 +78,7 @@ export const sessionTools: readonly ToolSpec[] = [
     ...onSession,
     name: 'cancel_session',
     title: 'Cancel a scheduled session',
-    description: 'Cancels a PENDING session of yours, before it has started.',
+    description: 'Cancels a PENDING session of yours.',
     fixed: { action: 'cancel' },
     hints: { destructive: true, openWorld: true },
   },
