@@ -60,7 +60,7 @@ export function SettingsPage() {
           { id: 'api-keys', title: t('settings.apiKeys.title'), content: <ApiKeys /> },
           may('webhooks.manage') && { id: 'webhooks', title: t('settings.webhooks'), content: <Webhooks /> },
           { id: 'data', title: t('settings.ownData.title'), content: <OwnData /> },
-          { id: 'delete-account', title: t('settings.deleteAccount.open'), content: <DeleteAccount /> },
+          { id: 'delete-account', title: t('settings.deleteAccount.title'), content: <DeleteAccount /> },
         ].filter((item) => item !== false)}
       />
     </Page>
