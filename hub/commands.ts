@@ -12,13 +12,13 @@ import {
 import type { Socket } from 'socket.io'
 import type { z } from 'zod'
 import { TokenBucket } from '../src/core/concurrency/token-bucket.ts'
-import { AppError, badRequest, toAppError } from '../src/core/errors/errors.ts'
+import { AppError, badRequest, forbidden, toAppError } from '../src/core/errors/errors.ts'
 import type { Bus } from '../src/core/events/bus.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import { requireThreadTime } from '../src/core/http/request-authorization.ts'
 import { parseOptions } from '../src/core/http/validation-messages.ts'
 import type { Log } from '../src/core/log.ts'
-import { requireKeyFor, requireScope, type Scope } from '../src/core/permissions/authorization.ts'
+import { isPersonal, requireKeyFor, requireScope, type Scope } from '../src/core/permissions/authorization.ts'
 import type { Guard } from '../src/core/process/guard.ts'
 import type { ThreadTime } from '../src/core/process/thread-time.ts'
 import type { Notifications } from '../src/modules/notifications/index.ts'
@@ -137,6 +137,11 @@ function createHandlers(deps: CommandDeps): Handlers {
     },
     async 'notifications:since'(caller, { after }) {
       requireScope(caller, 'read')
+      if (!isPersonal(caller))
+        throw forbidden(
+          'personal_key_required',
+          'Notifications belong to a person, and the API key to a team.',
+        )
       return await notifications.since(caller.userId, Number(after ?? 0))
     },
     async 'robots:watch'(caller, _input, socket) {

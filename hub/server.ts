@@ -1,6 +1,6 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { rooms, scopesInclude } from '@wheelhouse/protocol'
+import { rooms } from '@wheelhouse/protocol'
 import { Server, type Socket } from 'socket.io'
 import { singleFlight, stagger } from '../src/core/concurrency/concurrency.ts'
 import { toAppError, unauthorized } from '../src/core/errors/errors.ts'
@@ -9,7 +9,7 @@ import { type OutboxRelay, startOutboxRelay } from '../src/core/events/outbox-re
 import { requestNetwork } from '../src/core/http/client-address.ts'
 import type { Caller } from '../src/core/http/endpoint.ts'
 import type { Log } from '../src/core/log.ts'
-import { scopesOf } from '../src/core/permissions/authorization.ts'
+import { hasScope, isPersonal } from '../src/core/permissions/authorization.ts'
 import type { Guard } from '../src/core/process/guard.ts'
 import type { HubRedis } from '../src/core/redis.ts'
 import {
@@ -253,7 +253,7 @@ export async function startHub(deps: HubDeps, http: HttpServer): Promise<Hub> {
       // A connection that leaves the namespace would stay open without a credential.
       guard.on(socket, 'disconnect', 'socket:left', () => socket.conn.close())
       socket.join(rooms.user(caller.userId))
-      if (scopesInclude(scopesOf(caller.credential), 'sessions.read')) socket.join(rooms.inbox(caller.userId))
+      if (isPersonal(caller) && hasScope(caller.credential, ['read'])) socket.join(rooms.inbox(caller.userId))
       presenceTracker.markPresent(caller.userId)
       if (caller.credential.kind === 'api_key') socket.join(rooms.apiKey(caller.credential.id))
       if (caller.credential.expiresAt) disconnectAt(socket, caller.credential.expiresAt)

@@ -32,6 +32,17 @@ async function sha256(text) {
 const auditContentHash = (content) => sha256(canonicalJson(content));
 /** Returns the hash of a row from its link and the hash of its content. */
 const auditRowHash = (link, content, previous) => sha256(canonicalJson([previous, link.organization_id, link.seq, link.at, link.retention, content]));
+/** What can be wrong with a row, or with the whole. */
+const auditProblemTexts = {
+    no_row: 'it is not a row of an audit log',
+    wrong_place: 'another row is expected here',
+    other_organization: 'it belongs to another organization',
+    not_continued: 'it does not continue the row before',
+    deleted_early: 'its content was deleted before its time',
+    changed: 'its content has been changed',
+    wrong_hash: 'its hash does not match',
+    head_missing: 'no row has the noted hash: newer rows are missing',
+};
 /**
  * Checks the chain of an export, a row of JSON in each line, oldest first. Finds rows that were changed, added, removed, moved, or
  * deleted before their time. Nobody can see in an export alone that its newest rows are missing: pass a head that was noted earlier.
@@ -46,22 +57,22 @@ async function verifyAudit(lines, { now = new Date(), head } = {}) {
             continue;
         const row = rowIn(text);
         if (row === undefined)
-            return { ok: false, line, seq: null, problem: 'it is not a row of an audit log' };
+            return { ok: false, line, seq: null, problem: 'no_row' };
         const { content_hash, prev_hash, hash, organization_id, seq, at, retention, ...content } = row;
         const broken = (problem) => ({ ok: false, line, seq, problem });
         if (seq !== chain.rows + 1)
-            return broken(`row ${chain.rows + 1} is expected here`);
+            return broken('wrong_place');
         if (chain.rows > 0 && organization_id !== chain.organization)
-            return broken('it belongs to another organization');
+            return broken('other_organization');
         if (prev_hash !== chain.head)
-            return broken('it does not continue the row before');
+            return broken('not_continued');
         const isDeleted = Object.keys(content).length === 0;
         if (isDeleted && !(Date.parse(at) + auditRetentionDays[retention] * 86_400_000 <= now.getTime()))
-            return broken('its content was deleted before its time');
+            return broken('deleted_early');
         if (!isDeleted && content_hash !== (await auditContentHash(content)))
-            return broken('its content has been changed');
+            return broken('changed');
         if (hash !== (await auditRowHash({ organization_id, seq, at, retention }, content_hash, prev_hash)))
-            return broken('its hash does not match');
+            return broken('wrong_hash');
         chain.organization = organization_id;
         chain.rows = seq;
         chain.deleted += isDeleted ? 1 : 0;
@@ -70,7 +81,7 @@ async function verifyAudit(lines, { now = new Date(), head } = {}) {
     }
     if (hasHead)
         return { ok: true, rows: chain.rows, deleted: chain.deleted, head: chain.head };
-    return { ok: false, line, seq: null, problem: `no row has the hash ${head}: newer rows are missing` };
+    return { ok: false, line, seq: null, problem: 'head_missing' };
 }
 /** Returns the row in a line, undefined if the line has none. */
 function rowIn(text) {
@@ -95,7 +106,7 @@ function describeAuditVerdict(verdict) {
         return `ok ${verdict.rows} rows${deleted}, head ${verdict.head}`;
     }
     const row = verdict.seq === null ? '' : `, row ${verdict.seq}`;
-    return `broken at line ${verdict.line}${row}: ${verdict.problem}`;
+    return `broken at line ${verdict.line}${row}: ${auditProblemTexts[verdict.problem]}`;
 }
 
 const { values, positionals } = parseArgs({ options: { head: { type: 'string' } }, allowPositionals: true });

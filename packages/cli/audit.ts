@@ -9,13 +9,13 @@ import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { Failure } from './lib/failure.ts'
 import { choice } from './lib/options.ts'
+import { type InOrganization, inOrganization, organizationOf } from './lib/organization.ts'
 
 export const commands = { audit: declareAudit }
 
 /** Declares `wheelhouse audit …`. */
 function declareAudit(audit: Command, action: CreateAction): void {
-  audit
-    .command('export')
+  inOrganization(audit.command('export'))
     .description('write the audit log of your organization, oldest first, with its chain of hashes')
     .addOption(
       choice(
@@ -26,7 +26,6 @@ function declareAudit(audit: Command, action: CreateAction): void {
       ),
     )
     .option('-o, --output <file>', 'write to this file; - for standard output', '-')
-    .option('--organization <id>', 'the organization (default: your personal one)')
     .action(action(exportAudit))
   audit
     .command('verify')
@@ -36,18 +35,18 @@ function declareAudit(audit: Command, action: CreateAction): void {
     .action(action(verify))
 }
 
-interface ExportOptions {
+interface ExportOptions extends InOrganization {
   readonly format: 'ndjson' | 'csv'
   readonly output: string
-  readonly organization?: string
 }
 
 /** Writes the chain of an organization. */
-async function exportAudit(cli: Context, { format, output, organization }: ExportOptions): Promise<void> {
-  const id = organization ?? (await answerOf(cli.rest.GET('/api/auth/profile'))).id
+async function exportAudit(cli: Context, options: ExportOptions): Promise<void> {
+  const { format, output } = options
+  const { id, headers } = await organizationOf(cli, options)
   const request = cli.rest.GET('/api/organizations/{id}/audit', {
     params: { path: { id }, query: { format } },
-    headers: { 'Wheelhouse-Organization': id },
+    headers,
     parseAs: 'stream',
   })
   const chunks = (await answerOf(request)) as unknown as AsyncIterable<Uint8Array>

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import type { CreateAction } from './lib/action.ts'
 import type { Context } from './lib/context.ts'
 import { findUnique } from './lib/ids.ts'
+import { type InOrganization, inOrganization, organizationOf } from './lib/organization.ts'
 import { styled } from './lib/text.ts'
 import { formatTime } from './lib/views.ts'
 
@@ -12,10 +13,6 @@ type Role = Schemas['ServiceAccount']['role']
 type Scope = NonNullable<Schemas['ApiKey']['scopes']>[number]
 const ROLES: readonly Role[] = ['admin', 'supervisor', 'operator', 'viewer', 'billing']
 const SCOPES: readonly Scope[] = ['read', 'sessions', 'robots', 'drive', 'billing', 'admin']
-
-interface Chosen {
-  readonly organization?: string
-}
 
 /** Declares `wheelhouse service-accounts …`: programs of an organization, and their API keys. */
 function declareServiceAccounts(accounts: Command, action: CreateAction): void {
@@ -61,8 +58,6 @@ function declareServiceAccounts(accounts: Command, action: CreateAction): void {
 
 const ACCOUNT = 'its id, a prefix of the id, or its name'
 const KEY = 'its id, a prefix of the id, or its name'
-const inOrganization = (command: Command) =>
-  command.option('--organization <id>', 'id of the organization (default: your personal one)')
 
 const PATH = '/api/organizations/{id}/service-accounts'
 const ACCOUNT_PATH = '/api/organizations/{id}/service-accounts/{account_id}'
@@ -70,13 +65,7 @@ const KEYS_PATH = '/api/organizations/{id}/service-accounts/{account_id}/keys'
 const KEY_PATH = '/api/organizations/{id}/service-accounts/{account_id}/keys/{key_id}'
 const ROTATE_PATH = '/api/organizations/{id}/service-accounts/{account_id}/keys/{key_id}/rotate'
 
-/** Returns the organization of a command, and the header with which requests act for it. */
-async function scopeOf(cli: Context, { organization }: Chosen) {
-  const id = organization ?? (await answerOf(cli.rest.GET('/api/auth/profile'))).id
-  const headers = organization === undefined ? {} : { 'Wheelhouse-Organization': organization }
-  return { id, headers }
-}
-type Scoped = Awaited<ReturnType<typeof scopeOf>>
+type Scoped = Awaited<ReturnType<typeof organizationOf>>
 
 async function accountsIn(cli: Context, { id, headers }: Scoped) {
   return (await answerOf(cli.rest.GET(PATH, { params: { path: { id } }, headers }))).service_accounts
@@ -97,9 +86,9 @@ async function keyOf(cli: Context, scope: Scoped, account: string, idOrName: str
 }
 
 /** Prints the service accounts of an organization. */
-async function list(cli: Context, options: Chosen): Promise<void> {
+async function list(cli: Context, options: InOrganization): Promise<void> {
   cli.out.list(
-    await accountsIn(cli, await scopeOf(cli, options)),
+    await accountsIn(cli, await organizationOf(cli, options)),
     [
       { title: 'ID', value: ({ id }) => id, noTruncate: true },
       { title: 'NAME', value: ({ name }) => name },
@@ -112,16 +101,16 @@ async function list(cli: Context, options: Chosen): Promise<void> {
 }
 
 /** Creates a service account. */
-async function create(cli: Context, name: string, options: Chosen & { role: Role }): Promise<void> {
-  const { id, headers } = await scopeOf(cli, options)
+async function create(cli: Context, name: string, options: InOrganization & { role: Role }): Promise<void> {
+  const { id, headers } = await organizationOf(cli, options)
   const body = { name, role: options.role }
   const account = await answerOf(cli.rest.POST(PATH, { params: { path: { id } }, headers, body }))
   cli.out.result(account, () => cli.out.line(account.id))
 }
 
 /** Removes a service account. */
-async function remove(cli: Context, idOrName: string, options: Chosen): Promise<void> {
-  const scope = await scopeOf(cli, options)
+async function remove(cli: Context, idOrName: string, options: InOrganization): Promise<void> {
+  const scope = await organizationOf(cli, options)
   const { found, path } = await accountOf(cli, scope, idOrName)
   await cli.prompts.confirm(
     `Remove the service account ${found.name}? All programs that use its keys stop working.`,
@@ -131,8 +120,8 @@ async function remove(cli: Context, idOrName: string, options: Chosen): Promise<
 }
 
 /** Prints the API keys of a service account. */
-async function listKeys(cli: Context, account: string, options: Chosen): Promise<void> {
-  const scope = await scopeOf(cli, options)
+async function listKeys(cli: Context, account: string, options: InOrganization): Promise<void> {
+  const scope = await organizationOf(cli, options)
   const { path } = await accountOf(cli, scope, account)
   const { api_keys } = await answerOf(cli.rest.GET(KEYS_PATH, { params: { path }, headers: scope.headers }))
   cli.out.list(
@@ -157,9 +146,9 @@ async function listKeys(cli: Context, account: string, options: Chosen): Promise
 async function createKey(
   cli: Context,
   account: string,
-  options: Chosen & { scopes: Scope[]; days: number },
+  options: InOrganization & { scopes: Scope[]; days: number },
 ): Promise<void> {
-  const scope = await scopeOf(cli, options)
+  const scope = await organizationOf(cli, options)
   const { path } = await accountOf(cli, scope, account)
   const body = { scopes: options.scopes, expiresInDays: options.days }
   show(cli, await answerOf(cli.rest.POST(KEYS_PATH, { params: { path }, headers: scope.headers, body })))
@@ -170,9 +159,9 @@ async function rotateKey(
   cli: Context,
   account: string,
   idOrName: string,
-  options: Chosen & { overlap: number },
+  options: InOrganization & { overlap: number },
 ): Promise<void> {
-  const scope = await scopeOf(cli, options)
+  const scope = await organizationOf(cli, options)
   const { path } = await keyOf(cli, scope, account, idOrName)
   const body = { overlapHours: options.overlap }
   show(cli, await answerOf(cli.rest.POST(ROTATE_PATH, { params: { path }, headers: scope.headers, body })))
@@ -186,8 +175,13 @@ function show(cli: Context, created: Schemas['CreatedApiKey']): void {
 }
 
 /** Revokes an API key. */
-async function revokeKey(cli: Context, account: string, idOrName: string, options: Chosen): Promise<void> {
-  const scope = await scopeOf(cli, options)
+async function revokeKey(
+  cli: Context,
+  account: string,
+  idOrName: string,
+  options: InOrganization,
+): Promise<void> {
+  const scope = await organizationOf(cli, options)
   const { key, path } = await keyOf(cli, scope, account, idOrName)
   await cli.prompts.confirm(`Revoke the API key ${key.name} (${key.prefix}…${key.last4})?`)
   await answerOf(cli.rest.DELETE(KEY_PATH, { params: { path }, headers: scope.headers }))

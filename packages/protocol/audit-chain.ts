@@ -45,10 +45,23 @@ export const auditContentHash = (content: Readonly<Record<string, unknown>>): Pr
 export const auditRowHash = (link: AuditLink, content: string, previous: string): Promise<string> =>
   sha256(canonicalJson([previous, link.organization_id, link.seq, link.at, link.retention, content]))
 
+/** What can be wrong with a row, or with the whole. */
+export const auditProblemTexts = {
+  no_row: 'it is not a row of an audit log',
+  wrong_place: 'another row is expected here',
+  other_organization: 'it belongs to another organization',
+  not_continued: 'it does not continue the row before',
+  deleted_early: 'its content was deleted before its time',
+  changed: 'its content has been changed',
+  wrong_hash: 'its hash does not match',
+  head_missing: 'no row has the noted hash: newer rows are missing',
+}
+export type AuditProblem = keyof typeof auditProblemTexts
+
 /** What the check of an export has found. `line` is the number of the line, `seq` that of the row if it has one. */
 export type AuditVerdict =
   | { readonly ok: true; readonly rows: number; readonly deleted: number; readonly head: string }
-  | { readonly ok: false; readonly line: number; readonly seq: number | null; readonly problem: string }
+  | { readonly ok: false; readonly line: number; readonly seq: number | null; readonly problem: AuditProblem }
 
 /**
  * Checks the chain of an export, a row of JSON in each line, oldest first. Finds rows that were changed, added, removed, moved, or
@@ -65,20 +78,18 @@ export async function verifyAudit(
     line += 1
     if (text.trim() === '') continue
     const row = rowIn(text)
-    if (row === undefined) return { ok: false, line, seq: null, problem: 'it is not a row of an audit log' }
+    if (row === undefined) return { ok: false, line, seq: null, problem: 'no_row' }
     const { content_hash, prev_hash, hash, organization_id, seq, at, retention, ...content } = row
-    const broken = (problem: string): AuditVerdict => ({ ok: false, line, seq, problem })
-    if (seq !== chain.rows + 1) return broken(`row ${chain.rows + 1} is expected here`)
-    if (chain.rows > 0 && organization_id !== chain.organization)
-      return broken('it belongs to another organization')
-    if (prev_hash !== chain.head) return broken('it does not continue the row before')
+    const broken = (problem: AuditProblem): AuditVerdict => ({ ok: false, line, seq, problem })
+    if (seq !== chain.rows + 1) return broken('wrong_place')
+    if (chain.rows > 0 && organization_id !== chain.organization) return broken('other_organization')
+    if (prev_hash !== chain.head) return broken('not_continued')
     const isDeleted = Object.keys(content).length === 0
     if (isDeleted && !(Date.parse(at) + auditRetentionDays[retention] * 86_400_000 <= now.getTime()))
-      return broken('its content was deleted before its time')
-    if (!isDeleted && content_hash !== (await auditContentHash(content)))
-      return broken('its content has been changed')
+      return broken('deleted_early')
+    if (!isDeleted && content_hash !== (await auditContentHash(content))) return broken('changed')
     if (hash !== (await auditRowHash({ organization_id, seq, at, retention }, content_hash, prev_hash)))
-      return broken('its hash does not match')
+      return broken('wrong_hash')
     chain.organization = organization_id
     chain.rows = seq
     chain.deleted += isDeleted ? 1 : 0
@@ -86,7 +97,7 @@ export async function verifyAudit(
     hasHead ||= hash === head
   }
   if (hasHead) return { ok: true, rows: chain.rows, deleted: chain.deleted, head: chain.head }
-  return { ok: false, line, seq: null, problem: `no row has the hash ${head}: newer rows are missing` }
+  return { ok: false, line, seq: null, problem: 'head_missing' }
 }
 
 /** Returns the row in a line, undefined if the line has none. */
@@ -113,5 +124,5 @@ export function describeAuditVerdict(verdict: AuditVerdict): string {
     return `ok ${verdict.rows} rows${deleted}, head ${verdict.head}`
   }
   const row = verdict.seq === null ? '' : `, row ${verdict.seq}`
-  return `broken at line ${verdict.line}${row}: ${verdict.problem}`
+  return `broken at line ${verdict.line}${row}: ${auditProblemTexts[verdict.problem]}`
 }

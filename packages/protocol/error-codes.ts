@@ -94,6 +94,7 @@ export const errorCodeTexts = {
 
   permission_required: 'The role of the caller in the organization does not include this.',
   service_account_not_accepted: 'The route is for people, and the caller is a service account.',
+  personal_key_required: 'The route is about a person, and the API key belongs to a team.',
   scope_required: 'The API key does not have the scope that this needs.',
   organization_required:
     'The robot belongs to an organization of the caller, but the request acts for another one.',

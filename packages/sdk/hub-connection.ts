@@ -13,6 +13,11 @@ export interface HubConnectionOptions {
    * undefined, the browser's cookie authenticates the connection.
    */
   readonly token: string | (() => Promise<string | undefined>)
+  /**
+   * Returns the id of the organization that the next connection acts for. With undefined, it acts for the personal one, that of the API
+   * key, or, with the cookie, the one that the console has chosen.
+   */
+  readonly organization?: () => string | undefined
   /** Default: `['websocket']`. `polling` does not work if several hubs share an address. */
   readonly transports?: ('websocket' | 'polling')[]
   /** Delays between attempts. Default: up to 250 ms at first, up to 10 s later. */
@@ -172,11 +177,11 @@ export class HubConnection {
 
   async #openWithToken(attempt: number): Promise<void> {
     const isStale = () => attempt !== this.#attempt || this.#phase !== 'running'
-    const { token } = this.#options
+    const { token, organization } = this.#options
     try {
       const value = typeof token === 'string' ? token : await token()
       if (isStale()) return
-      this.#socket.auth = value === undefined ? {} : { token: value }
+      this.#socket.auth = { token: value, organization: organization?.() } // JSON leaves out what is undefined
       this.#socket.connect()
     } catch (cause) {
       if (!isStale()) this.#retry(cause)

@@ -647,7 +647,7 @@ export interface paths {
         put?: never;
         /**
          * Changes your display name, your notification preferences, or adds a role
-         * @description This needs an account, and a session token or an API key. Service accounts are rejected.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postAuthProfile"];
         delete?: never;
@@ -1317,7 +1317,7 @@ export interface paths {
         };
         /**
          * Lists your notifications, newest first
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         get: operations["getNotifications"];
         put?: never;
@@ -1357,13 +1357,13 @@ export interface paths {
         };
         /**
          * Lists the browsers that receive your notifications, newest first
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         get: operations["getNotificationsPushSubscriptions"];
         put?: never;
         /**
          * Subscribes a browser to your notifications. An eleventh browser replaces the oldest
-         * @description This needs an account, and a session token or an API key. Service accounts are rejected.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postNotificationsPushSubscriptions"];
         delete?: never;
@@ -1384,7 +1384,7 @@ export interface paths {
         post?: never;
         /**
          * Removes a browser, which then receives no more notifications
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         delete: operations["deleteNotificationsPushSubscription"];
         options?: never;
@@ -1403,7 +1403,7 @@ export interface paths {
         put?: never;
         /**
          * Marks all your notifications up to the given one as read
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postNotificationsRead"];
         delete?: never;
@@ -1421,7 +1421,7 @@ export interface paths {
         };
         /**
          * Returns your notification settings
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         get: operations["getNotificationsSettings"];
         put?: never;
@@ -1431,7 +1431,7 @@ export interface paths {
         head?: never;
         /**
          * Changes your notification settings
-         * @description This needs an account, and a session token or an API key. Service accounts are rejected.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         patch: operations["patchNotificationsSettings"];
         trace?: never;
@@ -1447,7 +1447,7 @@ export interface paths {
         put?: never;
         /**
          * Marks a notification as read
-         * @description This needs an account, and a session token or an API key.
+         * @description This needs an account, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postNotificationRead"];
         delete?: never;
@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Requests certification for a robot type
-         * @description This needs the operator role, and a session token or an API key. Service accounts are rejected.
+         * @description This needs the operator role, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postOperatorCertifications"];
         delete?: never;
@@ -1595,7 +1595,7 @@ export interface paths {
         put?: never;
         /**
          * Creates or changes your operator profile; omitted fields stay unchanged
-         * @description This needs the operator role, and a session token or an API key. Service accounts are rejected.
+         * @description This needs the operator role, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postOperatorProfile"];
         delete?: never;
@@ -1639,7 +1639,7 @@ export interface paths {
         put?: never;
         /**
          * Replaces your weekly schedule
-         * @description This needs the operator role, and a session token or an API key. Service accounts are rejected.
+         * @description This needs the operator role, and a session token or an API key. Service accounts and keys of teams are rejected.
          */
         post: operations["postOperatorSchedule"];
         delete?: never;
@@ -4131,7 +4131,7 @@ export interface components {
             ended_at: string | null;
             /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description Amount in cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. Also null for members of the owner's organization who may not see its costs. */
             client_charge_cents: number | null;
             /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
@@ -4230,7 +4230,7 @@ export interface components {
             ended_at: string | null;
             /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description Amount in cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. Also null for members of the owner's organization who may not see its costs. */
             client_charge_cents: number | null;
             /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
@@ -4266,7 +4266,7 @@ export interface components {
              * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
              */
             client_id: string;
-            /** @description Price of a begun minute for the client; null until the session starts. */
+            /** @description Price of a begun minute for the client; null until the session starts, and for members who may not see costs. */
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, rounded up to seconds. The client pays each begun minute of it. */
             billable_seconds: number;
@@ -5958,7 +5958,7 @@ export interface components {
             ended_at: string | null;
             /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description Amount in cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. Also null for members of the owner's organization who may not see its costs. */
             client_charge_cents: number | null;
             /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
@@ -6058,7 +6058,7 @@ export interface components {
             ended_at: string | null;
             /** @description Minutes from start to end, or to now, rounded up; null until the session starts. */
             duration_minutes: number | null;
-            /** @description Amount in cents; null until the session is COMPLETED. */
+            /** @description Amount in cents; null until the session is COMPLETED. Also null for members of the owner's organization who may not see its costs. */
             client_charge_cents: number | null;
             /** @description Number of stars, 1 to 5; null until the session is rated. */
             rating: number | null;
@@ -6094,7 +6094,7 @@ export interface components {
              * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
              */
             client_id: string;
-            /** @description Price of a begun minute for the client; null until the session starts. */
+            /** @description Price of a begun minute for the client; null until the session starts, and for members who may not see costs. */
             rate_cents_per_minute: number | null;
             /** @description ACTIVE time so far without outages of the robot, rounded up to seconds. The client pays each begun minute of it. */
             billable_seconds: number;
@@ -12491,14 +12491,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When an admin has removed the role (`role_removed`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_removed" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "role_removed" | "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16550,14 +16550,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16677,14 +16677,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16755,14 +16755,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16826,14 +16826,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -16903,14 +16903,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17013,14 +17013,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17193,14 +17193,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17266,14 +17266,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "scope_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17683,14 +17683,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -17955,14 +17955,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {
@@ -18249,14 +18249,14 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
+            /** @description When you do not have the operator role (`role_required`), or when the API key does not have the scope for this, or when the API key does not have the scope for it (`scope_required`), or when the caller is a service account (`service_account_not_accepted`), or when the API key belongs to a team (`personal_key_required`), or when the request carries the session cookie and comes from another site (`origin_not_allowed`), or when an administrator has suspended your account (`account_suspended`), or when the organization requires a sign-in with another provider (`sign_in_required`) */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description The code of the error, for programs. */
-                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
+                    "Wheelhouse-Error": "role_required" | "scope_required" | "service_account_not_accepted" | "personal_key_required" | "origin_not_allowed" | "account_suspended" | "sign_in_required";
                     [name: string]: unknown;
                 };
                 content: {

@@ -16,8 +16,8 @@ import { sendRevalidated } from './conditional-get.ts'
 import { parseOptions } from './validation-messages.ts'
 
 /**
- * The callers that a route allows. `sessionOnly` rejects API keys, and `person` service accounts, with 403. `action` is checked in the organization that the request
- * acts for. `scope` is what an API key needs for a route without an action; by default `read` to read and `admin` otherwise.
+ * The callers that a route allows. `sessionOnly` rejects API keys with 403, and `person`, for what belongs to a person and to no
+ * organization, service accounts and keys of teams. `action` is checked in the organization that the request acts for. `scope` is what an API key needs for a route without an action; by default `read` to read and `admin` otherwise.
  */
 export type Access =
   | 'public'

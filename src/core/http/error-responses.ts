@@ -96,7 +96,11 @@ function addAccessCases(spec: Endpoint, add: Add): void {
   else if (!access.action) add(403, { scope_required: 'when the API key does not have the scope for this' })
   if (access.action)
     add(403, { permission_required: 'when your role in the organization does not include this' })
-  if (access.person) add(403, { service_account_not_accepted: 'when the caller is a service account' })
+  if (access.person)
+    add(403, {
+      service_account_not_accepted: 'when the caller is a service account',
+      personal_key_required: 'when the API key belongs to a team',
+    })
   if (spec.method !== 'get')
     add(403, {
       origin_not_allowed: 'when the request carries the session cookie and comes from another site',

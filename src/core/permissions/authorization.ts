@@ -55,23 +55,44 @@ export const scopesOf = (credential: Caller['credential']): readonly ApiKeyScope
 
 /** Requires that the key of a caller, if it has one, includes an action. @throws 403 */
 export function requireKeyFor({ credential }: Pick<Caller, 'credential'>, action: OrganizationAction): void {
-  if (!scopesInclude(scopesOf(credential), action))
-    throw forbidden(
-      'scope_required',
-      `The API key has none of the scopes that this needs: ${permissions[action].scopes.join(', ')}.`,
-    )
+  requireScope({ credential }, ...permissions[action].scopes)
 }
 
-/** Requires that the key of a caller, if it has one, has a scope. @throws 403 */
-export function requireScope({ credential }: Pick<Caller, 'credential'>, scope: ApiKeyScope): void {
+/** Returns the scopes of which a key needs one for a route; none means that every key may call it. */
+export const scopesOfRoute = (
+  { action, scope }: { readonly action?: OrganizationAction; readonly scope?: ApiKeyScope },
+  method: string,
+): readonly ApiKeyScope[] =>
+  action ? permissions[action].scopes : [scope ?? (/^(GET|HEAD)$/i.test(method) ? 'read' : 'admin')]
+
+/**
+ * Returns whether a caller may see what belongs to a person and to no organization, such as notifications: the person who is signed in,
+ * and keys of the personal organization. A key of a team is known in the team.
+ */
+export const isPersonal = ({ userId, organization, credential }: Pick<Caller, 'userId'> & Member): boolean =>
+  credential.kind === 'session' || organization.id === userId
+
+/** Requires that the key of a caller, if it has one, has one of some scopes. @throws 403 */
+export function requireScope(
+  { credential }: Pick<Caller, 'credential'>,
+  ...needed: readonly ApiKeyScope[]
+): void {
+  if (hasScope(credential, needed)) return
+  throw forbidden(
+    'scope_required',
+    `The API key does not have the scope ${needed.join(' or ')}. Use a key that has it.`,
+  )
+}
+
+/** Returns whether a credential has one of some scopes, or none are needed. */
+export function hasScope(credential: Caller['credential'], needed: readonly ApiKeyScope[]): boolean {
   const scopes = scopesOf(credential)
-  if (scopes === null || scopes.includes(scope)) return
-  throw forbidden('scope_required', `The API key does not have the scope ${scope}. Use a key that has it.`)
+  return scopes === null || needed.length === 0 || needed.some((scope) => scopes.includes(scope))
 }
 
 /** @throws 403 if the caller may not perform the action, 404 for an object that it may not even see */
 export function requireCan(caller: Member, action: OrganizationAction, object?: OwnedObject): void {
-  if (can(caller, action, object)) return
+  if (memberCan(caller.organization, action, object)) return requireKeyFor(caller, action)
   throw forbidden(
     'permission_required',
     `You may not do this here. It takes the permission to ${permissions[action].text}.`,

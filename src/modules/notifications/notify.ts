@@ -96,7 +96,10 @@ const insertNext = compiled<Values>()((db, param) =>
     ]),
 )
 
-/** Selects the members of an organization who may perform an action, and who get its notifications. Programs have no inbox. */
+/**
+ * Selects the members of an organization who may perform an action, and who get its notifications: in the order of the roles, which
+ * begins with owners and admins, so that a large organization leaves out others. Programs have no inbox.
+ */
 const findRecipients = compiled<{
   organizationId: string
   roles: readonly string[]
@@ -116,6 +119,8 @@ const findRecipients = compiled<{
         sql<boolean>`(select robots.group_id from robots where robots.id = ${param('robotId')}::uuid) = any(member.group_ids)`,
       ]),
     )
+    .orderBy(sql`array_position(${param('roles')}::text[], member.role)`)
+    .orderBy('member.user_id')
     .limit(MAX_RECIPIENTS),
 )
 

@@ -69,14 +69,15 @@ describe.each(OrganizationRole.options)('as %s', (role) => {
     for (const groupIds of [null, [GROUP]]) {
       const caller = memberOf(role, credential, groupIds)
       for (const { method, path, access } of routes) {
-        const { action, scope = method === 'get' ? 'read' : 'admin', sessionOnly } = access
+        const { action, scope = method === 'get' ? 'read' : 'admin', sessionOnly, person } = access
         const isWhole = groupIds === null
         const expected = action
           ? hasRole(action, role) &&
             hasScope(action, credential) &&
             (isWhole || permissions[action].perRobot || action === 'organization.read')
           : credential === 'session' || credential === 'key' || credential === scope
-        const isAdmitted = expected && (!sessionOnly || credential === 'session')
+        // What belongs to a person is closed for keys of a team.
+        const isAdmitted = expected && (!(sessionOnly || person) || credential === 'session')
         expect(
           passes(() => authorize(caller, access, method)),
           `${method} ${path} in ${groupIds ?? 'all groups'}`,

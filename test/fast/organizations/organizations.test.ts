@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HubClient } from '../../../packages/sdk/hub-client.ts'
 import { addMember, createTeam, teamRobot } from '../../support/world/organizations.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -78,6 +79,94 @@ describe('an organization', () => {
     const elsewhere = await ask('/api/client/robots', { 'Wheelhouse-Organization': founder.id })
     expect(elsewhere.status).toBe(404)
     expect((await ask(`/api/organizations/${founder.id}`)).status).toBe(404)
+  })
+
+  test('has keys of its own: they see and change nothing that belongs to the person', async () => {
+    const { key } = await owner.key()
+    const personal = await founder.key()
+    const routes: [string, string, unknown?][] = [
+      ['GET', '/api/notifications'],
+      ['POST', '/api/notifications/read', { up_to: '1' }],
+      ['GET', '/api/notifications/settings'],
+      ['POST', '/api/auth/profile', { display_name: founder.name }],
+    ]
+    for (const [method, path, body] of routes) {
+      const reply = await founder.request(method, path, body, key)
+      const code = reply.headers.get('Wheelhouse-Error')
+      expect({ path, status: reply.status, code }).toEqual({
+        path,
+        status: 403,
+        code: 'personal_key_required',
+      })
+      expect((await founder.request(method, path, body, personal.key)).status, path).toBe(200)
+      expect((await owner.request(method, path, body)).status, path).toBe(200)
+    }
+
+    const [ofTeam, own] = [await owner.hub({ token: key }), await founder.hub()]
+    expect(await ofTeam.send('notifications:since')).toMatchObject({ ok: false, status: 403 })
+    await world.platform.core.transact((tx) =>
+      tx.notify(new Date(), [
+        { userId: founder.id, type: 'certification.approved', data: { robot_type: 'own' } },
+      ]),
+    )
+    await own.saw('notification', { type: 'certification.approved' })
+    await world.drained()
+    expect(ofTeam.of('notification')).toEqual([])
+  })
+
+  test('is the one that a client of the hub names, also when the console has chosen another one', async () => {
+    const robot = await teamRobot(owner)
+    const robotsOf = async (organization: string | undefined) => {
+      await using hub = Object.assign(
+        new HubClient({ url: world.hubUrl, token: founder.token, organization: () => organization }),
+        { [Symbol.asyncDispose]: async () => hub.close() },
+      )
+      const ids: string[] = []
+      await Promise.all([
+        hub.watchRobots((update) => {
+          if (update.kind === 'list') ids.push(...update.robots.map((listed) => listed.robot_id))
+        }),
+        hub.connect(),
+      ])
+      return ids
+    }
+    expect(await robotsOf(teamId)).toContain(robot.id)
+    expect(await robotsOf(undefined)).not.toContain(robot.id)
+  })
+
+  test('notifies owners and admins first when it has more members than a notification reaches', async () => {
+    const team = await createTeam(founder, 'Crowd')
+    const members = await world.platform.core.db
+      .insertInto('users')
+      .values(
+        Array.from({ length: 205 }, (_, index) => ({
+          id: crypto.randomUUID(),
+          issuer: 'crowd',
+          subject: `${team}-${index}`,
+          display_name: `Member ${index}`,
+        })),
+      )
+      .returning('id')
+      .execute()
+    const admins = members.slice(-3).map(({ id }) => id)
+    for (const { id } of members)
+      await addMember(world, team, { id }, admins.includes(id) ? 'admin' : 'supervisor')
+    await world.platform.core.transact((tx) =>
+      tx.notify(new Date(), [
+        { organizationId: team, type: 'robot.battery_low', data: { robot_name: 'Crane' } },
+      ]),
+    )
+    const reached = await world.platform.core.db
+      .selectFrom('notifications')
+      .select('user_id')
+      .where('user_id', 'in', [founder.id, ...members.map(({ id }) => id)])
+      .where('type', '=', 'robot.battery_low')
+      .execute()
+    const ids = reached.map(({ user_id }) => user_id)
+    expect(ids).toHaveLength(200)
+    expect(ids).toEqual(expect.arrayContaining([founder.id, ...admins]))
+    const others = members.map(({ id }) => id).filter((id) => !admins.includes(id))
+    expect(ids.filter((id) => others.includes(id)).sort()).toEqual(others.sort().slice(0, 196))
   })
 })
 
@@ -219,6 +308,38 @@ describe('own operators', () => {
     expect(session.body.rate_cents_per_minute).toBeGreaterThan(0)
     await owner.patch(`/api/sessions/${started.body.sessionId}`, { action: 'end' })
     for (const link of links) await link.close()
+  })
+
+  test('of the marketplace cost something, which the members see who see costs', async () => {
+    const robot = await teamRobot(owner, { operators: 'both' })
+    const link = (await world.connect(robot)).beat()
+    const operator = await world.operator()
+    await waitFor(async () =>
+      expect((await operator.get('/api/operator/available-robots')).body.robots).toContainEqual(
+        expect.objectContaining({ id: robot.id }),
+      ),
+    )
+    const started = await operator.post('/api/sessions', { robotId: robot.id })
+    expect(started.status, JSON.stringify(started.body)).toBe(201)
+    const { sessionId } = started.body
+    await operator.patch(`/api/sessions/${sessionId}`, { action: 'end' })
+    const costs = async (user: TestUser) => {
+      const { body } = await user.get(`/api/sessions/${sessionId}`)
+      const listed = (await user.get('/api/sessions')).body.sessions.find(
+        ({ id }: { id: string }) => id === sessionId,
+      )
+      const exported = await user.post('/api/sessions/export', { format: 'json' })
+      const row = exported.body.sessions.find(({ id }: { id: string }) => id === sessionId)
+      return [body, listed, row].map(({ client_charge_cents }) => client_charge_cents)
+    }
+    const shown = [50, 50, 50]
+    for (const user of [owner, await member('billing'), await member('admin'), operator])
+      expect(await costs(user), user.name).toEqual(shown)
+    for (const role of ['supervisor', 'operator', 'viewer'] as const)
+      expect(await costs(await member(role)), role).toEqual([null, null, null])
+    const viewer = await member('viewer')
+    expect((await viewer.get(`/api/sessions/${sessionId}`)).body.rate_cents_per_minute).toBe(null)
+    await link.close()
   })
 })
 

@@ -164,7 +164,7 @@ test('a key creates and rotates only keys with scopes that it has itself', async
   )
 
   const reader = await keyOf(account, ['read', 'robots', 'sessions', 'drive', 'billing'])
-  expect(codeOf(await as(reader.key, 'GET', accounts))).toEqual([403, 'permission_required'])
+  expect(codeOf(await as(reader.key, 'GET', accounts))).toEqual([403, 'scope_required'])
   const operator = await keyOf(await made(), ['read', 'admin'])
   expect(codeOf(await as(operator.key, 'GET', accounts))).toEqual([403, 'permission_required'])
 })

@@ -3,6 +3,7 @@ import type { Tool } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tools } from '../../../src/roles/api/mcp/tools/index.ts'
 import { connectMcp, type ProtocolVersion } from '../../support/mcp/mcp-client.ts'
+import { openSessionFixture } from '../../support/world/session-fixtures.ts'
 import type { TestUser } from '../../support/world/test-user.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -180,4 +181,37 @@ describe('the list of tools', () => {
       return { tool, who: by.includes('all users') ? 'all users' : by.join(', ') }
     })
   }
+})
+
+test('a key sees the tools that its scopes permit, and a call of another one says which scope it needs', async () => {
+  const owner = await world.client()
+  const created = await owner.post('/api/auth/api-keys', { name: 'reader', scopes: ['read'] })
+  await using mcp = await connectMcp(world.baseUrl, created.body.key, '2026')
+  const names = await mcp.toolNames()
+  expect(names).toEqual(expect.arrayContaining(['list_sessions', 'list_robots', 'stop_robot']))
+  for (const hidden of ['end_session', 'send_message', 'register_robot', 'list_invoices'])
+    expect(names).not.toContain(hidden)
+  expect(mcp.client.getInstructions()).toContain('Your API key has the scopes read.')
+  const { tools: listed } = await mcp.client.listTools()
+  const descriptionOf = (name: string) => listed.find((tool: Tool) => tool.name === name)?.description
+  expect(descriptionOf('list_sessions')).not.toContain('Scope')
+  expect(descriptionOf('stop_robot')).not.toContain('Scope')
+
+  const session = await openSessionFixture(world)
+  const key = await session.client.post('/api/auth/api-keys', { name: 'reader', scopes: ['read'] })
+  await using all = await connectMcp(world.baseUrl, session.client.token, '2026')
+  const listedForAll = (await all.client.listTools()).tools
+  expect(listedForAll.find(({ name }) => name === 'end_session')?.description).toMatch(
+    /Scope: sessions or drive\.$/,
+  )
+  await using other = await connectMcp(world.baseUrl, key.body.key, '2026')
+  for (const [name, given, scope] of [
+    ['list_invoices', {}, 'billing'],
+    ['end_session', { sessionId: session.id }, 'sessions'],
+    ['send_message', { sessionId: session.id, body: 'hi' }, 'sessions'],
+  ] as const)
+    expect(await other.use(name, given), name).toMatchObject({
+      status: 403,
+      text: `The API key does not have the scope ${scope}. Use a key that has it.`,
+    })
 })

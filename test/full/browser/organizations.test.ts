@@ -139,3 +139,161 @@ test('an invited person without a role accepts first, and cannot accept twice', 
   await button(page, 'Accept').click()
   await page.getByRole('alert').getByText('unknown, has expired, was used or was revoked').waitFor()
 })
+
+/** Creates a team with a robot; opens a page of the console as its owner, who acts for the team. */
+async function enterTeam(path: string) {
+  const user = await world.client()
+  const teamId: string = (await user.post('/api/organizations', { name: TEAM })).body.id
+  const owner = await user.actingFor(teamId)
+  const robot = await teamRobot(owner)
+  const { page, context } = await browser.enter(user, '/dashboard')
+  await context.addCookies([{ name: 'wheelhouse_organization', value: teamId, url: world.baseUrl }])
+  await page.goto(`${world.baseUrl}/dashboard${path}`)
+  return { owner, teamId, robot, page }
+}
+
+test('a service account gets a key, which works, is rotated and revoked', async () => {
+  const { teamId, page } = await enterTeam('/organization')
+  await button(page, 'Create service account').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('Fleet scheduler')
+  await button(page, 'Create').click()
+  await page.getByRole('link', { name: 'Fleet scheduler' }).click()
+  await heading(page, 'Fleet scheduler')
+
+  await button(page, 'Create API key').click()
+  await dialog.getByLabel('Drive').check()
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+  const key = await dialog.locator('pre').innerText()
+  await button(page, 'Done').click()
+  const robots = (token: string) =>
+    fetch(`${world.baseUrl}/api/client/robots`, { headers: { Authorization: `Bearer ${token}` } })
+  expect(await (await robots(key)).json()).toMatchObject([{ name: 'Crane' }])
+  await page.reload()
+  await page.getByRole('row', { name: /Read, Drive just now from 127\.0\.0\.1/ }).waitFor()
+  await expectAccessibleLayout(page, 'the keys of a service account')
+
+  await page.getByRole('button', { name: /^Rotate / }).click()
+  await dialog.getByRole('button', { name: 'Rotate', exact: true }).click()
+  const successor = await dialog.locator('pre').innerText()
+  await button(page, 'Done').click()
+  await page.getByText('Replaced by a newer key').waitFor()
+  expect([(await robots(key)).status, (await robots(successor)).status]).toEqual([200, 200])
+  await page.getByRole('button', { name: `Revoke Fleet scheduler (…${key.slice(-4)})` }).click()
+  await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
+  await page.getByText('Revoked', { exact: true }).waitFor()
+  expect([(await robots(key)).status, (await robots(successor)).status]).toEqual([401, 200])
+
+  await page.goto(`${world.baseUrl}/dashboard/organization`)
+  await button(page, 'Delete Fleet scheduler').click()
+  await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByText('No service accounts yet').waitFor()
+  expect((await robots(successor)).status).toBe(401)
+  expect(teamId).toBe(await switcher(page).inputValue())
+})
+
+test('the browser verifies the audit log, and finds a changed and a missing row', async () => {
+  const { owner, teamId, page } = await enterTeam('/organization/audit')
+  for (const name of ['Rotterdam', 'Antwerp'])
+    await owner.post(`/api/organizations/${teamId}/groups`, { name })
+  await heading(page, 'Audit log')
+  await button(page, 'Verify').click()
+  const intact = page.getByText(/^\d+ rows, unbroken$/)
+  await intact.waitFor()
+  await expectAccessibleLayout(page, 'a verified audit log')
+
+  let change = (rows: string[]) => rows
+  await page.route('**/audit?format=ndjson', async (route) => {
+    const response = await route.fetch()
+    const rows = (await response.text()).trimEnd().split('\n')
+    await route.fulfill({ response, body: `${change(rows).join('\n')}\n` })
+  })
+  change = (rows) =>
+    rows.map((row, index) => (index === 1 ? row.replace(owner.id, crypto.randomUUID()) : row))
+  await button(page, 'Verify').click()
+  await page.getByText('The log is broken at row 2').waitFor()
+  await page.getByText('its content has been changed').waitFor()
+  await expectAccessibleLayout(page, 'a broken audit log')
+  // The browser has noted the newest row.
+  change = (rows) => rows.slice(0, -1)
+  await button(page, 'Verify').click()
+  await page.getByText('The log is incomplete').waitFor()
+  change = (rows) => rows
+  await button(page, 'Verify').click()
+  await intact.waitFor()
+
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download CSV' }).click(),
+  ])
+  expect(file.suggestedFilename()).toMatch(/\.csv$/)
+  await page.getByLabel('Action').fill('organization.created')
+  await button(page, 'Apply').click()
+  await waitFor(async () => expect(await page.getByRole('row').count()).toBe(2))
+})
+
+test('the live connection of a window acts for the team of the window, whatever another window chooses', async () => {
+  const { owner, teamId, page } = await enterTeam('/')
+  const handshakes: string[] = []
+  page.on('websocket', (socket) => {
+    socket.on('framesent', ({ payload }) => {
+      if (String(payload).startsWith('40')) handshakes.push(String(payload))
+    })
+  })
+  const other = await page.context().newPage()
+  await other.goto(`${world.baseUrl}/dashboard`)
+  const personal = await switcher(other).locator('option').first().getAttribute('value')
+  await switcher(other).selectOption(String(personal))
+  await waitFor(async () => expect(await page.context().cookies()).toHaveLength(1))
+  // The hub ends connections of a person whose permissions change.
+  await owner.post('/api/organizations', { name: 'Second' })
+  await waitFor(() => expect(handshakes.at(-1)).toContain(teamId))
+})
+
+test('an owner lets another organization read the recordings of a robot, and ends it', async () => {
+  const { robot, page } = await enterTeam('/')
+  const reader = await enterAsOwner('/dashboard/organization')
+  await page.goto(`${world.baseUrl}/dashboard/robots/${robot.id}?tab=data`)
+  await page.getByRole('cell', { name: 'Telemetry' }).waitFor()
+  await button(page, 'Grant access').click()
+  const dialog = page.getByRole('dialog')
+  await dialog
+    .getByLabel('Id of the organization')
+    .fill(await reader.page.locator('#data-access pre').innerText())
+  await dialog.getByLabel('Recordings').check()
+  await dialog.getByRole('button', { name: 'Grant', exact: true }).click()
+  await page.getByRole('row', { name: new RegExp(`^${reader.user.name} Recordings`) }).waitFor()
+  await reader.page.reload()
+  await reader.page.getByRole('row', { name: `Crane ${TEAM}` }).waitFor()
+  const granted = () => reader.user.get(`/api/organizations/${reader.user.id}/grants`)
+  expect((await granted()).body.received).toHaveLength(1)
+
+  await page.goto(`${world.baseUrl}/dashboard/organization`)
+  await button(page, `Revoke the access of ${reader.user.name} to Crane`).click()
+  await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
+  await page.getByText('No organization reads data of your robots').waitFor()
+  expect((await granted()).body.received).toEqual([])
+})
+
+test('a person downloads all own data, and deletes the account', async () => {
+  const { user, email, page, context } = await enterAsOwner('/dashboard/settings')
+  await button(page, 'Export your data').click()
+  const link = page
+    .getByRole('list', { name: 'Exports of your data' })
+    .getByRole('link', { name: 'Download' })
+  const [file] = await Promise.all([page.waitForEvent('download'), link.click()])
+  expect(file.suggestedFilename()).toMatch(/^wheelhouse-data-.*\.json$/)
+
+  await button(page, 'Delete account').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Invoices with the name that they were issued to').waitFor()
+  await dialog.getByLabel('Confirm with').fill('somebody else')
+  await dialog.getByRole('button', { name: 'Delete account' }).click()
+  await dialog.getByText('Must be your e-mail address or your display name').waitFor()
+  await dialog.getByLabel('Confirm with').fill(user.name)
+  await dialog.getByRole('button', { name: 'Delete account' }).click()
+  await page.waitForURL(`${world.baseUrl}/`)
+  expect(await context.cookies()).toEqual([])
+  expect((await user.get('/api/auth/profile')).status).toBe(401)
+  expect(email).toContain(user.name)
+})

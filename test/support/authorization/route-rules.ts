@@ -682,20 +682,20 @@ export const routeRules: Readonly<Record<string, Rule>> = {
     attempt: async (at) => ({ path: `${await at.undelivered()}/replay` }),
   },
 
-  'GET /api/notifications': everyone(200),
-  'GET /api/notifications/settings': everyone(200),
+  'GET /api/notifications': people(everyone(200)),
+  'GET /api/notifications/settings': people(everyone(200)),
   'PATCH /api/notifications/settings': {
     ...people(everyone(200)),
     attempt: () => ({ body: { matrix: { money: { mail: true } } } }),
   },
-  'POST /api/notifications/read': { ...everyone(200), attempt: () => ({ body: { up_to: '1' } }) },
+  'POST /api/notifications/read': { ...people(everyone(200)), attempt: () => ({ body: { up_to: '1' } }) },
   'POST /api/notifications/{id}/read': {
     // The first notification of the caller; only these two users have one.
-    ...but(everyone(404), { client: 200, 'client key': 200, operator: 200, 'operator key': 200 }),
+    ...but(people(everyone(404)), { client: 200, 'client key': 200, operator: 200, 'operator key': 200 }),
     attempt: () => ({ path: '/api/notifications/1/read' }),
   },
   'GET /api/notifications/push/key': everyone(200),
-  'GET /api/notifications/push/subscriptions': everyone(200),
+  'GET /api/notifications/push/subscriptions': people(everyone(200)),
   'POST /api/notifications/push/subscriptions': {
     ...people(everyone(201)),
     attempt: () => ({
@@ -709,7 +709,7 @@ export const routeRules: Readonly<Record<string, Rule>> = {
     }),
   },
   'DELETE /api/notifications/push/subscriptions/{id}': {
-    ...everyone(404),
+    ...people(everyone(404)),
     attempt: () => ({ path: `/api/notifications/push/subscriptions/${randomUUID()}` }),
   },
 

@@ -18,6 +18,7 @@ const NAMES = {
   offline: 'Arm',
   type: 'mobile-manipulator-xl',
   team: 'Hafenlogistik- und Umschlagsgesellschaft Norddeutschland mbH',
+  program: 'Terminal operating system of the eastern quay',
   teamRobot: 'Container crane of the eastern quay, berth 7',
 } as const
 
@@ -72,7 +73,10 @@ async function createInvoice(world: World, owner: TestUser, sessionId: string): 
   return rows[0].id
 }
 
-/** Creates a team of the owner, with the operator as a member, a group that has a robot, and an open invitation. */
+/**
+ * Creates a team of the owner, with the operator as a member, a group that has a robot, an open invitation, a service account with keys,
+ * one of them unused for long, and a grant of data.
+ */
 async function createTeam(world: World, owner: TestUser, operator: TestUser) {
   const { id } = await sent(owner, 'POST', '/api/organizations', { name: NAMES.team })
   const group = 'Containerterminal Altenwerder, Ostkai'
@@ -83,7 +87,20 @@ async function createTeam(world: World, owner: TestUser, operator: TestUser) {
   await addMember(world, id, operator, 'operator', [group_id])
   await sent(acting, 'POST', `${path}/invitations`, { email: invited, role: 'supervisor' })
   const robot = await teamRobot(acting, { name: NAMES.teamRobot, group_id })
-  return { id: id as string, group, invited, robotId: robot.id }
+  const account = await sent(acting, 'POST', `${path}/service-accounts`, { name: NAMES.program })
+  const keys = `${path}/service-accounts/${account.id}/keys`
+  for (const name of ['Rotterdam', 'Antwerpen'])
+    await sent(acting, 'POST', keys, { name, scopes: ['read', 'sessions', 'drive'], expiresInDays: 90 })
+  await using database = await connectTo(world.database.url)
+  await database.query(
+    "update api_keys set created_at = now() - interval '112 days' where name = 'Rotterdam'",
+  )
+  await sent(acting, 'POST', `${path}/grants`, {
+    robot_id: robot.id,
+    to_organization_id: operator.id,
+    scopes: ['recordings', 'datasets', 'log', 'health'],
+  })
+  return { id: id as string, group, invited, robotId: robot.id, accountId: account.id as string }
 }
 
 async function createSessions(

@@ -73,6 +73,7 @@ const ownerDialogs = ({ names, robots, sessions, webhookId }: ConsoleData) => {
     dialog('settings/settings.page', '/settings', 'Remove role: Owner'),
     dialog('settings/settings.page', '/settings', 'Create API key'),
     dialog('settings/settings.page', '/settings', 'Revoke test'),
+    dialog('settings/own-data', '/settings', 'Delete account'),
     dialog('webhooks/webhooks', '/settings', 'Add webhook'),
     dialog('webhooks/webhook.page', webhook, 'Resend missed events'),
     dialog('webhooks/webhook.page', webhook, 'Disable'),
@@ -89,6 +90,13 @@ const teamDialogs = ({ names, robots, team }: ConsoleData) => [
   dialog('organization/invitations', '/organization', `Revoke the invitation of ${team.invited}`),
   dialog('organization/groups', '/organization', `Delete ${team.group}`),
   dialog('organization/organization.page', '/organization', 'Leave team'),
+  dialog('organization/service-accounts', '/organization', 'Create service account'),
+  dialog('organization/service-accounts', '/organization', `Delete ${names.program}`),
+  ...['Create API key', 'Rotate Rotterdam…', 'Revoke Rotterdam…'].map((name) =>
+    dialog('organization/service-account.page', `/organization/service-accounts/${team.accountId}`, name),
+  ),
+  dialog('organization/data-grants', '/organization', 'Revoke the access…'),
+  dialog('organization/data-grants', `/robots/${robots.team}?tab=data`, 'Grant access'),
   dialog('robots/transfer-robot', `/robots/${robots.team}?tab=settings`, 'Transfer robot'),
 ]
 

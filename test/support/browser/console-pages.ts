@@ -58,8 +58,15 @@ const ownerPages = ({ names, robots, sessions, ...data }: ConsoleData): ConsoleP
 const teamPages = ({ names, robots, team }: ConsoleData): ConsolePage[] => [
   page('/'),
   page('/organization', team.group),
+  page('/organization/audit', names.owner),
+  page(
+    '/organization/service-accounts/$accountId',
+    'Rotterdam',
+    `/organization/service-accounts/${team.accountId}`,
+  ),
   page('/robots', names.teamRobot),
   page('/robots/$robotId', team.group, `/robots/${robots.team}?tab=settings`),
+  page('/robots/$robotId', names.operator, `/robots/${robots.team}?tab=data`),
   page('/settings'),
 ]
 

@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-router'
 import { z } from 'zod'
 import * as admin from '../admin/search.ts'
+import { readAuditSearch } from '../audit/search.ts'
 import { NotFound } from '../base/page.tsx'
 import { Loading, Problem } from '../base/states.tsx'
 import { readAvailableSearch } from '../operator/queries.ts'
@@ -136,8 +137,14 @@ const routeTree = rootRoute.addChildren([
     page('/admin/robot-requests', () => import('../admin/inbox.page.tsx'), 'RobotRequestsPage'),
     page('/admin/robot-models', () => import('../admin/robot-models.page.tsx'), 'RobotModelsPage'),
     page('/admin/jobs', () => import('../admin/jobs.page.tsx'), 'JobsPage'),
-    page('/admin/audit', () => import('../admin/audit.page.tsx'), 'AuditPage', admin.readAuditSearch),
+    page('/admin/audit', () => import('../admin/audit.page.tsx'), 'AuditPage', readAuditSearch),
     page('/organization', () => import('../organization/organization.page.tsx'), 'OrganizationPage'),
+    page('/organization/audit', () => import('../organization/audit.page.tsx'), 'AuditPage', readAuditSearch),
+    page(
+      '/organization/service-accounts/$accountId',
+      () => import('../organization/service-account.page.tsx'),
+      'ServiceAccountPage',
+    ),
     page('/settings', () => import('../settings/settings.page.tsx'), 'SettingsPage'),
     page('/settings/webhooks/$webhookId', () => import('../webhooks/webhook.page.tsx'), 'WebhookPage'),
     unknownRoute,

@@ -26,12 +26,16 @@ const roleNotes: Readonly<Record<OrganizationRole, string>> = {
   billing: t('organization.roleNotes.billing'),
 }
 
-/** Renders the fields of what a member may do: role and groups. */
-export function RightsFields(props: { values: Rights; change: (part: Partial<Rights>) => void }) {
-  const { values, change } = props
+/** Renders the fields of what a member may do: role and groups. A program is no owner, who answers for the organization. */
+export function RightsFields(props: {
+  readonly values: Rights
+  readonly change: (part: Partial<Rights>) => void
+  readonly ofProgram?: boolean
+}) {
+  const { values, change, ofProgram = false } = props
   const { role: ownRole } = useOrganization()
   const groups = useGroups().data?.groups ?? []
-  const options = roleOptions(ownRole)
+  const options = roleOptions(ofProgram ? 'admin' : ownRole)
   return (
     <>
       <Select

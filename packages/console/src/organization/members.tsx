@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import type { Schemas } from '@wheelhouse/sdk'
@@ -9,6 +9,7 @@ import { DialogButtons, Form, useFields } from '../base/form.tsx'
 import { shortList } from '../base/format.ts'
 import { Empty, Note, Problem, QueryView } from '../base/states.tsx'
 import { pageOf } from '../list/list-pages.ts'
+import { MAX_SEARCH } from '../list/list-search.ts'
 import { useMay, useOrganization } from '../platform/organization.ts'
 import { useMe, usePlatform } from '../platform/platform.ts'
 import { useAction, useWrite } from '../platform/rest.ts'
@@ -76,6 +77,36 @@ export function Members() {
         )}
       </QueryView>
     </Stack>
+  )
+}
+
+/** Chooses a member. @param props.name of the chosen one, who may have left */
+export function MemberSelect(props: {
+  readonly label: string
+  readonly value: string | undefined
+  readonly name: string | undefined
+  readonly onChange: (userId: string | undefined) => void
+}) {
+  const { label, value, name, onChange } = props
+  const [typed, setTyped] = useState('')
+  const [searched] = useDebouncedValue(typed === name ? '' : typed.trim(), DEBOUNCE_MS)
+  const found = useMembers(searched)
+  const names = new Map(found.data?.map((member) => [member.user_id, member.name]))
+  if (value !== undefined && !names.has(value)) names.set(value, name ?? t('ui.list.selected'))
+  return (
+    <Select
+      label={label}
+      searchable
+      clearable
+      value={value ?? null}
+      onChange={(next) => onChange(next ?? undefined)}
+      searchValue={typed}
+      onSearchChange={(next) => setTyped(next.slice(0, MAX_SEARCH))}
+      data={[...names].map(([id, text]) => ({ value: id, label: text }))}
+      // The platform has searched already.
+      filter={({ options }) => options}
+      nothingFoundMessage={found.isFetching ? t('common.searching') : t('ui.list.noMatches')}
+    />
   )
 }
 

@@ -1,6 +1,7 @@
 import { Group, Stack, TextInput } from '@mantine/core'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { Form, FormFooter, useFields } from '../base/form.tsx'
+import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { Sections } from '../base/sections.tsx'
 import { Note } from '../base/states.tsx'
@@ -10,11 +11,13 @@ import { keys } from '../platform/queries.ts'
 import { useAction, useWrite } from '../platform/rest.ts'
 import { organizationRoleTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
+import { DataGrants } from './data-grants.tsx'
 import { NameButton } from './fields.tsx'
 import { Groups } from './groups.tsx'
 import { Invitations, Received } from './invitations.tsx'
 import { Members } from './members.tsx'
 import { useRoutes } from './organization.ts'
+import { ServiceAccounts } from './service-accounts.tsx'
 import { SignIn } from './sign-in.tsx'
 
 /** Shows the team that the console acts for, and the invitations to the person. */
@@ -48,6 +51,17 @@ export function OrganizationPage() {
               title: t('organization.signIn.title'),
               content: <SignIn key={acting.id} />,
             },
+          may('service_accounts.manage') && {
+            id: 'service-accounts',
+            title: t('organization.serviceAccounts.title'),
+            content: <ServiceAccounts />,
+          },
+          may('grants.manage') && {
+            id: 'data-access',
+            title: t('organization.grants.title'),
+            content: <DataGrants />,
+          },
+          may('audit.read') && { id: 'audit', title: t('audit.title'), content: <AuditLink /> },
           { id: 'received', title: t('organization.received.title'), content: <Received /> },
           { id: 'own', title: t('organization.own.title'), content: <NewTeam /> },
         ].filter((item) => item !== false)}
@@ -55,6 +69,15 @@ export function OrganizationPage() {
     </Page>
   )
 }
+
+const AuditLink = () => (
+  <Group justify="space-between">
+    <Note maw={640}>{t('organization.audit.note')}</Note>
+    <LinkButton to="/organization/audit" variant="default">
+      {t('organization.audit.open')}
+    </LinkButton>
+  </Group>
+)
 
 /** Renames the team, and leaves it. */
 function Team() {

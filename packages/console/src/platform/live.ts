@@ -55,6 +55,8 @@ export function createLive(options: { url: string; session: SessionGuard; querie
       await session.renewed()
       return undefined
     },
+    // Another window may have chosen another one, which the cookie then names.
+    organization: session.actingFor,
     onConnected: () => {
       // Changes during the outage were missed.
       if (connection.get() !== 'connecting') void queries.invalidateQueries()

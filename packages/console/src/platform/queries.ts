@@ -20,6 +20,7 @@ export const keys = {
   sessions: ['sessions'],
   cameras: ['cameras'],
   exports: ['exports'],
+  dataExports: ['data-exports'],
   recordings: ['recordings'],
   robots: ['robots'],
   certifications: ['certifications'],

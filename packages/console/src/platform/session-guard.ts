@@ -56,10 +56,12 @@ export function createSessionGuard(page: { reload: () => void }) {
     expire,
     check,
     leaveLostTeam,
-    /** @param actingFor id of the organization that the page acts for */
-    enter(userId: string, actingFor: string): void {
+    /** Returns the id of the organization that the page acts for, undefined before `enter`. */
+    actingFor: () => organizationId,
+    /** @param organization id of the organization that the page acts for */
+    enter(userId: string, organization: string): void {
       currentUserId = userId
-      organizationId = actingFor
+      organizationId = organization
       if (phase.get() === 'unknown') phase.set('signed-in')
     },
     /** Works like `fetch`, but repeats a request that got 401 after the same user has signed in again. */

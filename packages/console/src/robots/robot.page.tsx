@@ -5,13 +5,12 @@ import type { Schemas } from '@wheelhouse/sdk'
 import type { ComponentProps, ReactNode } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { DescriptionList, RowTable, type TableColumn } from '../base/data-table.tsx'
-import { dataSize, duration, money } from '../base/format.ts'
+import { duration, money } from '../base/format.ts'
 import { LinkAnchor, LinkButton, SessionLink, webAddress } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage, Section } from '../base/section.tsx'
 import { Empty, QueryView, Warning } from '../base/states.tsx'
 import { Time } from '../base/time.tsx'
-import { useDatasets } from '../data/use-datasets.ts'
 import { latencyMs } from '../drive/figure-texts.ts'
 import { useMay } from '../platform/organization.ts'
 import { keys } from '../platform/queries.ts'
@@ -24,8 +23,9 @@ import { StopBar, useStop } from '../session/stop-bar.tsx'
 import { type LiveRobot, RobotStateLabel, useLiveRobot } from '../status/live-robots.tsx'
 import { SessionStatusLabel } from '../status/session-status.tsx'
 import { StalenessNote } from '../status/staleness-note.tsx'
-import { language, t } from '../texts/texts.ts'
+import { t } from '../texts/texts.ts'
 import { ConnectRobot, PairRobot } from './connect-robot.tsx'
+import { DataTab } from './data-tab.tsx'
 import { HealthTab } from './health-tab.tsx'
 import { LiveTab } from './live-tab.tsx'
 import { DeleteRobot, RobotSettingsForm } from './robot-settings-form.tsx'
@@ -179,37 +179,6 @@ function Bar({ live, session }: { live: LiveSession; session: SessionDetail }) {
   const stop = useStop(live.room, undefined)
   const recordedStopText = useStopText(session)
   return <StopBar stop={stop} inForce={recordedStopText || undefined} />
-}
-
-function DataTab({ robot }: { robot: RobotDetail }) {
-  const query = useDatasets()
-  return (
-    <Section title={t('robots.data.title')}>
-      <QueryView query={query}>
-        {({ datasets }) => {
-          const own = datasets.filter(({ robot_id }) => robot_id === robot.id)
-          if (own.length === 0) return <Empty title={t('robots.data.emptyTitle')} />
-          return own.map((dataset) => (
-            <div key={dataset.id}>
-              <DescriptionList
-                cols={{ base: 1, xs: 3 }}
-                items={{
-                  [t('robots.data.episodes')]: dataset.episode_count.toLocaleString(language),
-                  [t('robots.data.size')]: dataSize(dataset.size_mb),
-                  [t('robots.data.lastAdded')]: <Time at={dataset.updated_at} />,
-                }}
-              />
-              <Group mt="md">
-                <LinkButton to="/datasets/$datasetId" params={{ datasetId: dataset.id }} variant="default">
-                  {t('robots.data.showEpisodes')}
-                </LinkButton>
-              </Group>
-            </div>
-          ))
-        }}
-      </QueryView>
-    </Section>
-  )
 }
 
 const ConnectTab = ({ robot }: { robot: RobotDetail }) => (

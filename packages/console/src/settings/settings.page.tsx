@@ -19,6 +19,7 @@ import { chosenLanguage, isLanguage, LANGUAGES } from '../texts/languages.ts'
 import { t } from '../texts/texts.ts'
 import { Webhooks } from '../webhooks/webhooks.tsx'
 import { NotificationSection } from './notification-section.tsx'
+import { DeleteAccount, OwnData } from './own-data.tsx'
 import { ClientProfileForm, OperatorProfileForm } from './profile-forms.tsx'
 import { useProfileChange, useSelectLanguage } from './use-profile-change.ts'
 
@@ -58,6 +59,8 @@ export function SettingsPage() {
           },
           { id: 'api-keys', title: t('settings.apiKeys.title'), content: <ApiKeys /> },
           may('webhooks.manage') && { id: 'webhooks', title: t('settings.webhooks'), content: <Webhooks /> },
+          { id: 'data', title: t('settings.ownData.title'), content: <OwnData /> },
+          { id: 'delete-account', title: t('settings.deleteAccount.title'), content: <DeleteAccount /> },
         ].filter((item) => item !== false)}
       />
     </Page>

@@ -32,6 +32,7 @@ export const codeTables = {
   limitReason: english.limitReasonTexts,
   stopReason: stopReasons,
   gap: english.gapTexts,
+  auditProblem: english.auditProblemTexts,
   event: { ...english.sessionEventTexts, ...english.notificationTexts },
 } as const
 
@@ -66,6 +67,8 @@ export const organizationRoleTexts = inLanguage('organizationRole')
 export const unavailableTexts = inLanguage('unavailable')
 /** Why a webhook is disabled. */
 export const webhookOffTexts = inLanguage('webhookOff')
+/** What is wrong with a row of the audit log, after its number. */
+export const auditProblemTexts = inLanguage('auditProblem')
 /** Why a control frame did not reach the robot. */
 export const dropTexts = inLanguage('drop')
 

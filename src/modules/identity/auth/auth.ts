@@ -1,11 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type ApiKeyScope, type OrganizationAction, type Role, roleMay } from '@wheelhouse/protocol'
+import { type OrganizationAction, type Role, roleMay } from '@wheelhouse/protocol'
 import type { Context } from 'koa'
 import { AppError, badRequest, forbidden, notFound, unauthorized } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
 import { clientNetwork } from '../../../core/http/client-address.ts'
 import type { Access, Caller } from '../../../core/http/endpoint.ts'
-import { requireCan, requireScope } from '../../../core/permissions/authorization.ts'
+import {
+  isPersonal,
+  requireCan,
+  requireScope,
+  scopesOfRoute,
+} from '../../../core/permissions/authorization.ts'
 import {
   type Membership,
   type Memberships,
@@ -258,13 +263,18 @@ export function createAuth(deps: {
     if (access.sessionOnly && caller.credential.kind !== 'session') {
       throw forbidden('api_key_not_accepted', 'An API key is not accepted here. Use a session token.')
     }
-    if (access.person && caller.isProgram) {
-      throw forbidden('service_account_not_accepted', 'A service account cannot do this. It is for people.')
+    if (access.person && !isPersonal(caller)) {
+      if (caller.isProgram)
+        throw forbidden('service_account_not_accepted', 'A service account cannot do this. It is for people.')
+      throw forbidden(
+        'personal_key_required',
+        'This belongs to you, not to a team. Use a session token, or an API key of your personal organization.',
+      )
     }
     if (access.role && !caller.roles.includes(access.role)) {
       throw forbidden('role_required', `You need the ${access.role} role for this.`)
     }
-    if (access.action === undefined) requireScope(caller, access.scope ?? defaultScope(method))
+    if (access.action === undefined) requireScope(caller, ...scopesOfRoute(access, method))
     else requireCan(caller, access.action)
   }
 
@@ -290,8 +300,6 @@ export function createAuth(deps: {
   }
 }
 export type Auth = ReturnType<typeof createAuth>
-
-const defaultScope = (method: string): ApiKeyScope => (/^(GET|HEAD)$/i.test(method) ? 'read' : 'admin')
 
 const BEARER = /^Bearer +/i
 

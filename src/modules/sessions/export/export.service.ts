@@ -2,6 +2,7 @@ import { type Expression, sql } from 'kysely'
 import type { z } from 'zod'
 import { compiled } from '../../../core/database/compiled.ts'
 import type { Db } from '../../../core/database/tables.ts'
+import { memberCan } from '../../../core/permissions/authorization.ts'
 import { isOf, type Lister, type Party, partiesOf } from '../../../core/permissions/session-part.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import type { ExportSessions } from '../record/session.schema.ts'
@@ -89,7 +90,8 @@ export function createSessionExports({ db, now }: { db: Db; now: () => Date }) {
           .selectFrom(newestOfAll(caller, filter, after).as('page'))
           .innerJoin('robots', 'robots.id', 'page.robot_id')
           .innerJoin('users as operators', 'operators.id', 'page.operator_id')
-          .select(['page.id', 'page.status', 'page.client_charge_cents', 'page.rating', 'page.robot_id'])
+          .select(['page.id', 'page.status', 'page.rating', 'page.robot_id'])
+          .select(chargeSeenBy(caller))
           .select(['page.episodes_collected', earningsOf(caller.userId).as('operator_earnings_cents')])
           .select(({ fn }) => [
             fn.coalesce('page.recorded_robot_name', 'robots.name').as('robot_name'),
@@ -120,6 +122,12 @@ const earningsOf = (userId: string) => sql<number | null>`case when page.operato
   then page.operator_earnings_cents else (
     select sum(held.operator_earnings_cents)::int from control_intervals as held
     where held.session_id = page.id and held.user_id = ${userId}::uuid) end`
+/** Returns the charge of a session, null for a member of the owner who may not see costs, as `seesCost` of session.view.ts. */
+const chargeSeenBy = ({ organization }: Lister) =>
+  sql<number | null>`case when client_id <> ${organization.id} or own_operator
+    or ${sql.lit(memberCan(organization, 'billing.read'))} then client_charge_cents end`.as(
+    'client_charge_cents',
+  )
 
 /** Formats a time as ISO 8601 in SQL, without a `Date`. */
 const isoText = <T extends string | null>(time: Expression<unknown>) =>

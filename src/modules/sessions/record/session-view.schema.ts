@@ -22,7 +22,9 @@ const shared = {
   duration_minutes: whole.nullable().meta({
     description: 'Minutes from start to end, or to now, rounded up; null until the session starts.',
   }),
-  client_charge_cents: whole.nullable().meta({ description: cents }),
+  client_charge_cents: whole.nullable().meta({
+    description: `${cents} Also null for members of the owner's organization who may not see its costs.`,
+  }),
   rating: whole
     .min(1)
     .max(5)
@@ -138,7 +140,8 @@ const details = {
   operator_id: idOf('operator').meta({ description: 'The user who operates the robot.' }),
   client_id: idOf('client').meta({ description: 'The user who owns the robot.' }),
   rate_cents_per_minute: whole.nullable().meta({
-    description: 'Price of a begun minute for the client; null until the session starts.',
+    description:
+      'Price of a begun minute for the client; null until the session starts, and for members who may not see costs.',
   }),
   billable_seconds: whole.meta({
     description:

@@ -2,7 +2,7 @@ import type { ChatMessage, SessionLogEvent, StopClear } from '@wheelhouse/protoc
 import { type Selectable, sql } from 'kysely'
 import { iso } from '../../../core/database/iso.ts'
 import type { Tables } from '../../../core/database/tables.ts'
-import { can } from '../../../core/permissions/authorization.ts'
+import { can, memberCan } from '../../../core/permissions/authorization.ts'
 import { partsIn, type SessionViewer, seesAsClient } from '../../../core/permissions/session-part.ts'
 import { BYTES_PER_MB } from '../../../core/units.ts'
 import { percentile } from '../latency/latency-histogram.ts'
@@ -102,6 +102,10 @@ const guestTermsOf = (
   { guest_terms }: Pick<ListedSession, 'guest_terms'>,
 ): GuestTerms | undefined => (organization.id === userId ? guest_terms?.[userId] : undefined)
 
+/** Returns whether a viewer sees what a session costs: of the owner's members those who see costs. What is driven for a team is free. */
+const seesCost = (viewer: Pick<SessionViewer, 'organization'>, row: ListedSession): boolean =>
+  !seesAsClient(viewer, row) || row.own_operator || memberCan(viewer.organization, 'billing.read')
+
 /** Returns the view of a session: who operates it, or did so as a guest, sees the own earnings, other viewers the collected data. */
 export function sessionView(
   row: ListedSession,
@@ -114,7 +118,7 @@ export function sessionView(
     started_at: iso(row.started_at),
     ended_at: iso(row.ended_at),
     duration_minutes: durationMinutes(row, now),
-    client_charge_cents: row.client_charge_cents,
+    client_charge_cents: seesCost(viewer, row) ? row.client_charge_cents : null,
     rating: row.rating,
     created_at: iso(row.created_at),
     robot_id: row.robot_id,
@@ -142,7 +146,7 @@ export function sessionDetail(row: SessionDetailRow, viewer: Viewer, now: Date):
   const details = {
     operator_id: row.operator_id,
     client_id: row.client_id,
-    rate_cents_per_minute: row.client_rate_cents_per_minute,
+    rate_cents_per_minute: seesCost(viewer, row) ? row.client_rate_cents_per_minute : null,
     billable_seconds: Math.ceil(billableMs(row, now) / 1_000),
     outage_seconds: Math.ceil(row.outage_ms / 1_000),
     robot_offline_seconds: Math.ceil(robotOfflineMs(row, now) / 1_000),

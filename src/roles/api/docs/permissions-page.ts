@@ -15,7 +15,8 @@ This page is written from the table in \`packages/protocol/permissions.ts\`, by 
 An **organization** owns robots, and with them their sessions, recordings, datasets and invoices. Every person has a personal one, with
 the id of the person, and may create teams. A request acts for one organization: for the personal one unless the header
 \`Wheelhouse-Organization: <id>\` names another one. Routes below \`/api/organizations/{id}\` act for that organization. An API key belongs to
-one organization, and acts for no other. Ids of other organizations are answered as ids that do not exist.
+one organization, and acts for no other: one of a team also sees and changes nothing that belongs to its person, such as notifications and the
+profile. Ids of other organizations are answered as ids that do not exist.
 
 A member has one role. A member who is limited to **groups** sees and does everything only for the robots of these groups, and
 nothing that concerns the whole organization. Only owners make, change and remove owners, and the last owner stays. When a member is

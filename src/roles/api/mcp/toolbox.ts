@@ -1,5 +1,7 @@
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { ApiKeyScope } from '@wheelhouse/protocol'
 import type { Caller, Endpoint } from '../../../core/http/endpoint.ts'
+import { hasScope, isPersonal, scopesOfRoute } from '../../../core/permissions/authorization.ts'
 import { describeApi } from '../openapi/document.ts'
 import type { FindRoute } from './route-invoker.ts'
 import { shapeOf, type ToolShape } from './tool-schemas.ts'
@@ -36,26 +38,36 @@ export function createToolbox(deps: { specs: readonly ToolSpec[]; find: FindRout
   return {
     byName: (name: string): ReadyTool | undefined => all().get(name),
 
-    /** Returns the tools that the roles of a caller permit. A call of another tool is rejected by its route. */
+    /** Returns the tools that the roles and the key of a caller permit. A call of another tool is rejected by its route, which says why. */
     listFor: (caller: Caller): Tool[] =>
       [...all().values()]
         .filter(({ spec }) => isFor(spec, find(spec.route), caller))
+        .filter(({ spec }) => hasScope(caller.credential, scopesFor(spec, find(spec.route))))
         .map(({ definition }) => definition),
   }
 }
 export type Toolbox = ReturnType<typeof createToolbox>
 
 function isFor({ roles }: ToolSpec, { access }: Endpoint, caller: Caller): boolean {
+  if (access !== 'public' && access.person && !isPersonal(caller)) return false
   const needed = roles ?? (access !== 'public' && access.role ? [access.role] : undefined)
   return needed?.some((role) => caller.roles.includes(role)) ?? true
 }
 
+/** Returns the scopes of which an API key needs one for a tool. */
+const scopesFor = ({ scopes }: ToolSpec, { access, method }: Endpoint): readonly ApiKeyScope[] =>
+  scopes ?? (access === 'public' ? [] : scopesOfRoute(access, method))
+
 function definitionOf(spec: ToolSpec, route: Endpoint, { inputSchema, outputSchema }: ToolShape): Tool {
   const { name, title } = spec
+  // Models read the whole list: the scope that reads is named once, in the instructions.
+  const scopes = scopesFor(spec, route)
+    .filter((scope) => scope !== 'read')
+    .join(' or ')
   return {
     name,
     title,
-    description: spec.description ?? `${route.summary}.`,
+    description: `${spec.description ?? `${route.summary}.`}${scopes && ` Scope: ${scopes}.`}`,
     inputSchema,
     outputSchema,
     annotations: annotationsOf(spec, route),

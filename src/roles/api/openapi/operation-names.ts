@@ -66,7 +66,7 @@ export function callersOf({ access }: Endpoint): string {
   if (access === 'public') return 'This needs no credential. A credential in the request is ignored.'
   const who = access.role ? `This needs the ${access.role} role` : 'This needs an account'
   const how = access.sessionOnly ? 'a session token; API keys are rejected' : 'a session token or an API key'
-  const person = access.person ? '. Service accounts are rejected' : ''
+  const person = access.person ? '. Service accounts and keys of teams are rejected' : ''
   return `${who}, and ${how}${person}.`
 }
 

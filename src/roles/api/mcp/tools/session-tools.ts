@@ -18,7 +18,12 @@ const state = [
   'rating',
   'control',
 ]
-const onSession = { route: 'PATCH /api/sessions/{id}', id: 'sessionId', selected: state } as const
+const onSession = {
+  route: 'PATCH /api/sessions/{id}',
+  id: 'sessionId',
+  selected: state,
+  scopes: ['sessions', 'drive'],
+} as const
 
 /** Tools for sessions. No tool moves a robot, resumes a session or resets a stop: these actions are for humans. */
 export const sessionTools: readonly ToolSpec[] = [
@@ -73,7 +78,7 @@ export const sessionTools: readonly ToolSpec[] = [
     ...onSession,
     name: 'cancel_session',
     title: 'Cancel a scheduled session',
-    description: 'Cancels a PENDING session of yours, before it has started.',
+    description: 'Cancels a PENDING session of yours.',
     fixed: { action: 'cancel' },
     hints: { destructive: true, openWorld: true },
   },
@@ -85,6 +90,7 @@ export const sessionTools: readonly ToolSpec[] = [
       'Stops the robot of an open session at once and keeps it stopped. Name its session or the robot. Only a human ' +
       'resets the stop, in the console. It does not replace the emergency stop device of the machine.',
     acceptsRobot: true,
+    scopes: [],
     fixed: { action: 'emergency_stop' },
     // Not marked as destructive: a client must not ask for confirmation before a stop.
     hints: { idempotent: true, openWorld: true },
@@ -102,6 +108,7 @@ export const sessionTools: readonly ToolSpec[] = [
     name: 'approve_extension',
     title: 'Approve an extension',
     roles: ['operator'],
+    scopes: ['drive'],
     description: 'Approves the extension that the client of your session requested.',
     fixed: { action: 'approve_extension' },
     omitted: ['reason'],
@@ -112,6 +119,7 @@ export const sessionTools: readonly ToolSpec[] = [
     name: 'decline_extension',
     title: 'Decline an extension',
     roles: ['operator'],
+    scopes: ['drive'],
     description: 'Declines the extension that the client of your session requested.',
     fixed: { action: 'decline_extension' },
     hints: { openWorld: true },

@@ -1,4 +1,4 @@
-import type { Role } from '@wheelhouse/protocol'
+import type { ApiKeyScope, Role } from '@wheelhouse/protocol'
 
 /** A route of the REST API, as its endpoint declares it: `POST /api/sessions`. */
 export type Route = `${'GET' | 'POST' | 'PATCH'} /api/${string}`
@@ -15,6 +15,8 @@ export interface ToolSpec {
   readonly description?: string
   /** The roles that can use the tool, when the access of the route is wider. Other callers do not see it. */
   readonly roles?: readonly Role[]
+  /** The scopes of which an API key needs one, when the route decides by the action. None means that every key may call the tool. */
+  readonly scopes?: readonly ApiKeyScope[]
   /** The name of the argument for the path parameter `id`. */
   readonly id?: string
   /** Whether the tool accepts the robot of an open session instead of the session id. */
