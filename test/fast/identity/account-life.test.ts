@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DATA_EXPORTS } from '../../../src/modules/identity/account/data-export.service.ts'
-import {
-  DELETED_NAME,
-  DELETED_TEXT,
-  personalData,
-} from '../../../src/modules/identity/account/personal-data.ts'
+import { personalData } from '../../../src/modules/identity/account/personal-data.ts'
+import { DELETED_NAME, DELETED_TEXT } from '../../../src/modules/identity/account/personal-data-columns.ts'
 import { personalDataTable } from '../../../src/modules/identity/account/personal-data-table.ts'
 import { connectTo } from '../../support/database/sql.ts'
 import { openSessionFixture, type SessionFixture } from '../../support/world/session-fixtures.ts'

@@ -1,43 +1,26 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Person, PersonalData } from './personal-data-part.ts'
+import { sql } from 'kysely'
+import {
+  byAddress,
+  byId,
+  byUser,
+  column,
+  DELETED_NAME,
+  DELETED_TEXT,
+  either,
+  inStreamsOfOthers,
+  isMessageOf,
+  LAW,
+  NO_TIME_LIMIT,
+  ofUser,
+  text,
+  UNTIL_DELETION,
+  withoutMessage,
+} from './personal-data-columns.ts'
+import type { PersonalData } from './personal-data-part.ts'
+import { sessionData } from './session-data.ts'
 
 // The one table of what the platform holds about a person. An export is written from it, a deletion follows it, and docs/data.md
 // describes it; a test finds tables that refer to users or organizations and are missing here.
-
-/** The name of everybody who deleted the account. */
-export const DELETED_NAME = 'Deleted user'
-/** The text of a message whose sender deleted the account. */
-export const DELETED_TEXT = '(deleted)'
-
-const UNTIL_DELETION = 'until you change it or delete the account'
-const LAW = 'ten years, as tax law demands'
-const NO_TIME_LIMIT = 'as long as the record of the session'
-
-const column =
-  (name: string) =>
-  ({ id }: Person): RawBuilder<boolean> =>
-    sql<boolean>`${sql.ref(name)} = ${id}::uuid`
-const ofUser = column('user_id')
-const byAddress = ({ email }: Person) => sql<boolean>`lower(email collate "C") = lower(${email} collate "C")`
-const either =
-  (first: string, second: string) =>
-  ({ id }: Person) =>
-    sql<boolean>`(${sql.ref(first)} = ${id}::uuid or ${sql.ref(second)} = ${id}::uuid)`
-const text = (words: string): readonly string[] => words.split(/\s+/)
-const byId = (columns: string) => ({ key: 'id', type: 'uuid', columns: text(columns) }) as const
-const byUser = (columns: string) => ({ key: 'user_id', type: 'uuid', columns: text(columns) }) as const
-
-/** Messages in stored copies of events for the other participants of the person's sessions. */
-const inStreamsOfOthers = ({ id }: Person) => sql`
-  select client_id from sessions where operator_id = ${id}::uuid
-  union select operator_id from sessions where client_id = ${id}::uuid
-  union select client_id from sessions where id in (select session_id from messages where sender_id = ${id}::uuid)
-  union select operator_id from sessions where id in (select session_id from messages where sender_id = ${id}::uuid)`
-const withoutMessage = sql`data = jsonb_set(jsonb_set(data, '{data,body}', to_jsonb(${DELETED_TEXT}::text)),
-  '{data,sender_name}', to_jsonb(${DELETED_NAME}::text))`
-const isMessageOf = ({ id }: Person) =>
-  sql<boolean>`type = 'chat.message' and data #>> '{data,sender_id}' = ${id}::text`
-
 /** In the order of a deletion: triggers accept the name of a pseudonym in sessions once the user has it. */
 export const personalData: readonly PersonalData[] = [
   {
@@ -254,90 +237,7 @@ export const personalData: readonly PersonalData[] = [
       text: 'removed robots lose notes, tags and addresses; an account with other robots is not deleted',
     },
   },
-  {
-    part: 'sessions_operated',
-    table: 'sessions',
-    of: column('operator_id'),
-    contains: 'sessions that you drove: robot, times, earnings, rating and its comment',
-    kept: LAW,
-    why: 'they are what invoices and earnings are made of, and the record of who moved a machine',
-    exported: byId(
-      `id recorded_robot_name recorded_robot_type recorded_operator_name status scheduled_for started_at ended_at
-       end_reason billable_minutes operator_earnings_cents own_operator rating rating_comment created_at`,
-    ),
-    deletion: {
-      set: () => sql`recorded_operator_name = ${DELETED_NAME}, rating_comment = null`,
-      text: `your name becomes "${DELETED_NAME}"; the comment of the rating is deleted`,
-    },
-  },
-  {
-    part: 'sessions_of_robots',
-    table: 'sessions',
-    of: column('client_id'),
-    contains:
-      'sessions with robots of your personal organization: times, charge, your rating and its comment',
-    kept: LAW,
-    why: 'they are what invoices and earnings are made of, and the record of who moved a machine',
-    exported: byId(
-      `id robot_id recorded_robot_name recorded_robot_type recorded_client_name status scheduled_for started_at ended_at
-       end_reason billable_minutes client_charge_cents own_operator rating rating_comment created_at`,
-    ),
-    deletion: {
-      set: () => sql`recorded_client_name = ${DELETED_NAME}, rating_comment = null`,
-      text: `your name becomes "${DELETED_NAME}"; the comment of the rating is deleted`,
-    },
-  },
-  {
-    part: 'session_log',
-    table: 'session_events',
-    of: ({ id }) =>
-      sql<boolean>`session_id in (select id from sessions where operator_id = ${id}::uuid or client_id = ${id}::uuid)`,
-    contains: 'starts, pauses, stops and ends of your sessions with the id of who caused them and the reason',
-    kept: NO_TIME_LIMIT,
-    why: 'what happened with a machine must stay known: stops, and who cleared them',
-    exported: 'it is in `GET /api/sessions/{id}/events`',
-    deletion: {
-      where: ({ id }) =>
-        sql<boolean>`(type = 'session.rated' and session_id in (
-          select id from sessions where operator_id = ${id}::uuid or client_id = ${id}::uuid))`,
-      set: () => sql`data = data - 'comment'`,
-      text: 'the comment of a rating is deleted',
-    },
-  },
-  {
-    part: 'control_held',
-    table: 'control_intervals',
-    of: ofUser,
-    contains: 'when you controlled a robot in a session, in what part, and what that cost and earned',
-    kept: LAW,
-    why: 'it is what charges and earnings are made of, and the record of who moved a machine',
-    exported: 'it is in `GET /api/sessions/{id}/events`',
-    deletion: 'kept',
-  },
-  {
-    part: 'control_participants',
-    table: 'control_participants',
-    of: ofUser,
-    contains: 'sessions in which you controlled the robot, were offered control or asked for it',
-    kept: NO_TIME_LIMIT,
-    why: 'to show you these sessions',
-    exported: byId('id session_id created_at'),
-    deletion: 'kept',
-  },
-  {
-    part: 'control_requests',
-    table: 'control_requests',
-    of: either('from_id', 'to_id'),
-    contains: 'offers of control and requests for it, with the reason',
-    kept: NO_TIME_LIMIT,
-    why: 'the other participants read them',
-    exported: byId('id session_id kind reason created_at'),
-    deletion: {
-      where: column('from_id'),
-      set: () => sql`reason = null`,
-      text: 'the reasons that you wrote are deleted',
-    },
-  },
+  ...sessionData,
   {
     part: 'messages',
     table: 'messages',

@@ -101,7 +101,7 @@ export interface ControlPersistence {
 }
 
 /** The epoch in which the connection of who held control was lost, and who else is connected to drive. */
-export interface LostHolder {
+interface LostHolder {
   readonly epoch: number
   readonly connectedUserIds: readonly string[]
 }

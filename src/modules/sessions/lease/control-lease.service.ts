@@ -37,7 +37,7 @@ import {
 } from './lease-store.ts'
 
 /** How long an offer or a request waits for an answer. */
-export const CONTROL_REQUEST_LIFETIME_MS = 60_000
+const CONTROL_REQUEST_LIFETIME_MS = 60_000
 /** Open offers and requests of one session. */
 const MAX_OPEN_REQUESTS = 16
 

@@ -60,7 +60,7 @@ const isAbove = (one: Candidate, other: Candidate | null): boolean =>
     : controlAuthority[one.kind] > controlAuthority[other.kind]
 
 /** Returns to whom control goes back when its holder gives it back: who had it before, or the operator, or nobody. */
-export function successorOf({ holder, earlier, operator }: LeaseState): Candidate | null {
+function successorOf({ holder, earlier, operator }: LeaseState): Candidate | null {
   const others = [...earlier, ...(operator ? [operator] : [])]
   return others.find(({ userId }) => userId !== holder?.userId) ?? null
 }
