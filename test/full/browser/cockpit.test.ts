@@ -397,11 +397,29 @@ test.each([
   expect(await overflow()).toBeLessThanOrEqual(0)
 })
 
-test('only the operator of a session can open its cockpit', async () => {
+test('the owner takes control in the cockpit and returns it; held keys of the operator move nothing', async () => {
   await using fixture = await openCockpit(world, browser)
-  const { owner, path } = fixture
+  const { owner, path, page: operatorPage } = fixture
   await owner.request('PATCH', '/api/client/profile', { contact_email: 'a@test.local', country: 'DE' })
   const { page, context } = await browser.enter(owner, path)
-  await page.getByText('You are not the operator of this session').waitFor()
+  await page.getByTestId('control-other').waitFor()
+  await operatorPage.keyboard.down('ArrowUp')
+  await fixture.expectMoving()
+  await page.getByTestId('control-other').getByRole('button', { name: 'Take control' }).click()
+  const other = operatorPage.getByTestId('control-other')
+  await other.waitFor()
+  await fixture.expectHalted()
+  expect(await other.getByRole('button').textContent()).toContain('Ask for control')
+  await page.getByTestId('control-other').waitFor({ state: 'detached' })
+  await page.keyboard.down('ArrowUp')
+  await fixture.expectMoving()
+  await page.keyboard.up('ArrowUp')
+  await page.keyboard.press('t')
+  await other.waitFor({ state: 'detached' })
+  await fixture.expectHalted()
+  await operatorPage.keyboard.up('ArrowUp')
+  await operatorPage.keyboard.down('ArrowUp')
+  await fixture.expectMoving()
+  await operatorPage.keyboard.up('ArrowUp')
   await context.close()
 })

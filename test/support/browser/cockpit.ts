@@ -106,7 +106,7 @@ export const openDetails = (page: Page): Promise<void> => page.getByTestId('late
 
 /** Shows all values of the telemetry in the dock. */
 export async function showValues(page: Page) {
-  await page.keyboard.press('t')
+  await page.keyboard.press('i')
   return page.getByTestId('dock').getByRole('region', { name: 'Telemetry' })
 }
 

@@ -53,12 +53,16 @@ const holders: Record<Holder, readonly [Icon, text: string]> = {
 export function Identity(props: {
   session: SessionDetail
   holder: Holder
+  controller: string | undefined
   isLive: boolean
   isWatching: boolean
   gamepad?: string | undefined
 }) {
-  const { session, holder, isLive, isWatching, gamepad } = props
-  const drivingIcon = isWatching ? IconEye : gamepad === undefined ? IconSteeringWheel : IconGamepad
+  const { session, holder, controller, isLive, isWatching, gamepad } = props
+  const isOther =
+    controller !== undefined && (holder === 'driving' || holder === 'held' || holder === 'paused')
+  const drivingIcon =
+    isWatching || isOther ? IconEye : gamepad === undefined ? IconSteeringWheel : IconGamepad
   const [icon, text] = holders[holder]
   const HolderIcon = holder === 'driving' ? drivingIcon : icon
   return (
@@ -75,15 +79,17 @@ export function Identity(props: {
       <h1 className={styles.name}>{session.robot_name}</h1>
       <span
         className={styles.holder}
-        data-live={isLive && holder === 'driving'}
+        data-live={isLive && holder === 'driving' && !isOther}
         data-testid={isWatching ? 'watching' : undefined}
         title={isWatching ? t('drive.watch.mark') : gamepad && t('drive.bar.gamepad', { gamepad })}
         role="status"
       >
         <HolderIcon size={ICON_SIZE} />
-        {isWatching && holder === 'driving'
-          ? t('drive.holder.operator', { operator: session.operator_name })
-          : text}
+        {isOther
+          ? controller
+          : isWatching && holder === 'driving'
+            ? t('drive.holder.operator', { operator: session.operator_name })
+            : text}
       </span>
     </div>
   )

@@ -88,6 +88,8 @@ interface Props
   readonly fullSpeed: ControlPlan['fullSpeed']
   /** Receives the viewers of the large picture and of all shown cameras when they change. Stable between renders. */
   readonly onPictures?: (main: VideoWatch | undefined, shown: readonly WatchedCamera[]) => void
+  /** Who controls the robot; undefined if that is the user, or for a viewer the operator. */
+  readonly controller: string | undefined
   /** What drives the robot; undefined for a viewer who watches. */
   readonly driving?: {
     readonly predict: Predict
@@ -104,8 +106,8 @@ interface Props
 
 /** Lays out the cockpit for its operator and for a viewer: picture, instruments, calls, the stop above everything, dock and menu. */
 export function CockpitFrame(props: Props) {
-  const { session, status, fetchedAtMs, live, robot, cameras, hud, hand, episodes, stop, calls, driving } =
-    props
+  const { session, status, fetchedAtMs, live, robot, cameras, hud, hand, episodes, stop, calls } = props
+  const { controller, driving } = props
   const isWatching = driving === undefined
   const root = useRef<HTMLDivElement>(null)
   const { watch, shown, onWatch, onSmallWatches } = useShownCameras(cameras)
@@ -130,7 +132,7 @@ export function CockpitFrame(props: Props) {
     hud,
     cameras,
     shown,
-    isOperator: !isWatching && robot.link.phase === 'online',
+    isOperator: !isWatching && controller === undefined && robot.link.phase === 'online',
     isHalted: phase !== 'ready' || facts.isPaused,
   })
   const recording = useSessionRecording(session.id).data
@@ -184,6 +186,7 @@ export function CockpitFrame(props: Props) {
               <Identity
                 session={session}
                 holder={holder}
+                controller={controller}
                 isLive={trust === 'LIVE' || trust === 'DELAYED'}
                 isWatching={isWatching}
                 gamepad={driving?.gamepad}
@@ -399,7 +402,7 @@ function useViewCommands(
       ? [command('camera', IconSwitch, t('drive.keys.camera'), 'V', 'camera')]
       : []),
     command('open-dock', IconSidebar, t('drive.menu.dock'), 'L', 'dock'),
-    command('values', IconAdjustments, t('drive.menu.values'), 'T', 'values'),
+    command('values', IconAdjustments, t('drive.menu.values'), 'I', 'values'),
     command('map', IconMap, t('drive.menu.map'), 'M', 'swap'),
     {
       id: 'fill',

@@ -6,7 +6,7 @@ import { createPersisted } from '../base/persisted.ts'
 import { Loading } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { DELAYED_MS } from '../freshness/freshness.ts'
-import { usePlatform } from '../platform/platform.ts'
+import { useMe, usePlatform } from '../platform/platform.ts'
 import type { LiveSession } from '../platform/use-live.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { statusSince } from '../session/session-time.ts'
@@ -20,6 +20,7 @@ import { type Cockpit, openCockpit } from './cockpit.ts'
 import { CockpitFrame } from './cockpit-frame.tsx'
 import { CommandInputs, Stick } from './command-inputs.tsx'
 import { sessionCommands } from './command-menu.tsx'
+import { useControl } from './control-calls.tsx'
 import { controlPlanOf, isAtRest, readControlSchema } from './control-plan.ts'
 import type { PadState } from './gamepad.ts'
 import { createHud, type Hud } from './hud.ts'
@@ -45,7 +46,15 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
   const { session, fetchedAtMs, live, status, cockpit, hud } = props
   const { operatorConnection, preferences, plan } = cockpit
   const actions = useDriveActions(session, status)
-  const parts = useHudParts(session, { part: 'control', hud, preferences, actions, onEscape: cockpit.stop })
+  const control = useControl(cockpit, session)
+  const parts = useHudParts(session, {
+    part: 'control',
+    hud,
+    preferences,
+    actions,
+    changeControl: control.change,
+    onEscape: cockpit.stop,
+  })
   useWakeLock(status === 'ACTIVE')
   useHaptics(cockpit, session)
   useReleaseBelowSheets(cockpit, hud)
@@ -70,22 +79,27 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
             isWatching: false,
             link: linkCall(view.robot.link, operatorConnection.takeOver),
             paused:
-              view.robot.drive?.status === 'PAUSED'
+              control.holds && view.robot.drive?.status === 'PAUSED'
                 ? pausedCall(actions, statusSince(live.events, 'PAUSED'))
                 : undefined,
             onResume: actions.resume,
           }),
+          ...(view.robot.link.phase === 'online' ? control.calls : []),
           ...(plan.drives || isRich ? [] : [noControlsCall]),
-          ...inputCalls(pad, isAwaitingRest, () => hud.sheet.set('controls')),
+          ...(control.holds ? inputCalls(pad, isAwaitingRest, () => hud.sheet.set('controls')) : []),
         ]}
-        commands={sessionCommands({
-          isPaused: actions.isPaused,
-          isBusy: actions.isBusy,
-          onPause: actions.pause,
-          onResume: { isPossible: actions.canResume, run: actions.resume },
-          onEnd: () => hud.sheet.set('end'),
-          endLabel: t('drive.bar.end'),
-        })}
+        controller={control.controller}
+        commands={[
+          ...sessionCommands({
+            isPaused: actions.isPaused,
+            isBusy: actions.isBusy,
+            onPause: actions.pause,
+            onResume: { isPossible: actions.canResume, run: actions.resume },
+            onEnd: () => hud.sheet.set('end'),
+            endLabel: t('drive.bar.end'),
+          }),
+          ...control.commands,
+        ]}
         details={() => connectionDetails(cockpit)}
         quickReplies={OPERATOR_REPLIES}
         fullSpeed={plan.fullSpeed}
@@ -97,7 +111,7 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
           gamepad: pad.phase === 'ready' ? pad.name : undefined,
           stick: plan.drives && <Stick cockpit={cockpit} />,
           inputs: isRich && <CommandInputs cockpit={cockpit} />,
-          hint: hasDriven || !plan.drives ? undefined : DRIVE_HINT,
+          hint: control.hint ?? (hasDriven || !plan.drives ? undefined : DRIVE_HINT),
           onControls: () => hud.sheet.set('controls'),
         }}
       />
@@ -221,6 +235,7 @@ const ageDetail = (ms: number) =>
 function useCockpit(session: SessionDetail, { room }: LiveSession) {
   const { robot_id: robotId, robot_type: robotType, control_schema } = session
   const { rest } = usePlatform()
+  const isOperator = useMe().id === session.operator_id
   const [cockpit, setCockpit] = useState<Cockpit>()
   // As text: a refetch returns a new object, which must not open another cockpit.
   const schemaText = JSON.stringify(control_schema)
@@ -230,6 +245,7 @@ function useCockpit(session: SessionDetail, { room }: LiveSession) {
       room,
       robotId,
       robotType,
+      isOperator,
       controlSchema: readControlSchema(JSON.parse(schemaText)),
     })
     setCockpit(opened)
@@ -237,7 +253,7 @@ function useCockpit(session: SessionDetail, { room }: LiveSession) {
       opened.close()
       setCockpit(undefined)
     }
-  }, [rest, room, robotId, robotType, schemaText])
+  }, [rest, room, robotId, robotType, isOperator, schemaText])
   return cockpit
 }
 

@@ -6,6 +6,7 @@ import type { SessionRoom } from '../platform/session-room.ts'
 import { ticketsFor } from '../session/observer-connection.ts'
 import type { Predict } from '../telemetry/surroundings.ts'
 import { createCommandSender } from './command-sender.ts'
+import { createControlChanges } from './control-changes.ts'
 import {
   atRest,
   type ControlData,
@@ -30,12 +31,15 @@ interface CockpitOptions {
   readonly rest: RestClient
   readonly room: SessionRoom
   readonly robotId: string
+  /** Whether the user is the operator of the session. */
+  readonly isOperator: boolean
   readonly robotType: string
   /** The commands that the robot accepts; null when none are declared. */
   readonly controlSchema: ControlSchema | null
 }
 
-export function openCockpit({ rest, room, robotId, robotType, controlSchema }: CockpitOptions) {
+export function openCockpit(options: CockpitOptions) {
+  const { rest, room, robotId, robotType, isOperator, controlSchema } = options
   const preferences = loadPreferences(robotId, robotType)
   const axes = createStore(atRest)
   const isAwaitingRest = createStore(false)
@@ -43,7 +47,9 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
   const inputValues = createStore<ReadonlyMap<ControlInput, InputValue>>(new Map())
   const deflections = createStore<Deflections>(new Map())
   const requiredInputs = plan.inputs.filter(({ required }) => required)
-  const operatorConnection = createOperatorConnection(ticketsFor(rest, room.sessionId, 'control'))
+  const operatorConnection = createOperatorConnection(ticketsFor(rest, room.sessionId, 'control'), isOperator)
+  const { lease } = operatorConnection
+  const control = createControlChanges({ rest, sessionId: room.sessionId, lease })
   // It outlives the page: a requested stop is retried until it is recorded.
   const operatorStop = createOperatorStop({ operatorConnection, room, rest })
   const prediction = createPrediction(plan.driveCommandOf, operatorConnection)
@@ -60,6 +66,7 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
     onAxes: axes.set,
     onDeflections: deflections.set,
     onAwaitingRest: isAwaitingRest.set,
+    onRefused: () => isAttended() && operatorConnection.isReady() && control.preempt(),
   })
   const canStop = () =>
     operatorConnection.link.get().phase !== 'online' || operatorConnection.state.get()?.stop?.latched !== true
@@ -84,29 +91,36 @@ export function openCockpit({ rest, room, robotId, robotType, controlSchema }: C
   }
   // The inputs are released on every event that can hide a keyup.
   const listening = new AbortController()
-  const options = { signal: listening.signal }
-  window.addEventListener('blur', release, options)
+  const listenOptions = { signal: listening.signal }
+  window.addEventListener('blur', release, listenOptions)
   // Until the user returns to the window, gamepads may report another position than they have.
-  window.addEventListener('focus', gamepad.release, options)
-  document.addEventListener('visibilitychange', () => document.hidden && release(), options)
-  document.addEventListener('focusin', () => isTyping() && release(), options)
+  window.addEventListener('focus', gamepad.release, listenOptions)
+  document.addEventListener('visibilitychange', () => document.hidden && release(), listenOptions)
+  document.addEventListener('focusin', () => isTyping() && release(), listenOptions)
   const onPageHide = () => {
     release()
     operatorConnection.close()
   }
-  window.addEventListener('pagehide', onPageHide, options)
+  window.addEventListener('pagehide', onPageHide, listenOptions)
   // The browser restores the page from its back/forward cache.
-  window.addEventListener('pageshow', ({ persisted }) => persisted && operatorConnection.takeOver(), options)
+  window.addEventListener(
+    'pageshow',
+    ({ persisted }) => persisted && operatorConnection.takeOver(),
+    listenOptions,
+  )
   const disposers = [
     () => listening.abort(),
     operatorConnection.state.subscribe(releaseIfIdle),
     operatorConnection.link.subscribe(releaseIfIdle),
+    // Whoever holds control begins from zero: what is held now was meant for nobody.
+    lease.subscribe(release),
     onCleared(room, () => operatorStop.state.get().phase !== 'requested' && operatorConnection.forgetStop()),
     keyboard.close,
     gamepad.close,
   ]
   return {
     operatorConnection,
+    control,
     commandSender,
     plan,
     inputValues,

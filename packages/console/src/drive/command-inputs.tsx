@@ -11,7 +11,8 @@ import styles from './controls.module.css'
 
 /** Shows the inputs that the robot declares beyond driving. They are sent while the button is held. */
 export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
-  const { plan, inputValues, commandSender } = cockpit
+  const { plan, inputValues, commandSender, operatorConnection } = cockpit
+  useStore(operatorConnection.lease)
   const values = useStore(inputValues)
   const set = (input: ControlInput, value: InputValue | undefined) =>
     inputValues.update((old) => {
@@ -41,7 +42,7 @@ export function CommandInputs({ cockpit }: { cockpit: Cockpit }) {
           <>
             <Button
               variant="default"
-              disabled={values.size === 0}
+              disabled={values.size === 0 || !operatorConnection.holds()}
               {...holdHandlers({ begin: hold, end: () => commandSender.hold(false) })}
               onPointerDown={({ currentTarget }) => {
                 currentTarget.focus() // while a text field has the focus, nothing is sent
@@ -187,6 +188,7 @@ export function Stick({ cockpit }: { cockpit: Cockpit }) {
   const { axes, commandSender, operatorConnection } = cockpit
   useStore(operatorConnection.state)
   useStore(operatorConnection.link)
+  useStore(operatorConnection.lease)
   useEffect(() => {
     const show = () => {
       const { forward, left } = axes.get()

@@ -24,6 +24,8 @@ interface CommandSenderOptions {
   readonly onDeflections?: (deflections: Deflections) => void
   /** Receives whether an input must have been at rest before it drives again, whenever that changes. */
   readonly onAwaitingRest?: (isAwaiting: boolean) => void
+  /** An input was deflected that may not drive now. Called once until it has been at rest. */
+  readonly onRefused?: () => void
 }
 
 /** The inputs that the operator holds at present. */
@@ -45,6 +47,7 @@ export function createCommandSender({
   onAxes,
   onDeflections,
   onAwaitingRest,
+  onRefused,
 }: CommandSenderOptions) {
   const inputs = new Map<InputSource, Axes>()
   const awaitingRest = new Set<InputSource | ControlInput>()
@@ -136,6 +139,7 @@ export function createCommandSender({
       else if (awaitingRest.has(input)) return
       else if (!allowed()) {
         ignoreUntilRest(input)
+        onRefused?.()
         return
       }
       if ((deflections.get(input) ?? 0) === deflection) return
@@ -149,6 +153,7 @@ export function createCommandSender({
       else if (!allowed()) {
         ignoreUntilRest(source)
         inputs.delete(source)
+        onRefused?.()
         return applyInputs()
       }
       inputs.set(source, axes)

@@ -1,20 +1,21 @@
 import { Stack, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useParams } from '@tanstack/react-router'
-import type { ComponentProps, ComponentType, ReactNode } from 'react'
+import { type ComponentProps, type ComponentType, type ReactNode, useState } from 'react'
 import { LinkButton } from '../base/links.tsx'
 import { Page } from '../base/page.tsx'
 import { ResourcePage } from '../base/section.tsx'
 import { Empty, Loading } from '../base/states.tsx'
 import { useMe } from '../platform/platform.ts'
 import { useLiveSession } from '../platform/use-live.ts'
+import { useControlKind, useControlLease } from '../session/control-query.ts'
 import { EndedStrip } from '../session/ended-strip.tsx'
 import { isOpen, type SessionDetail, useSession } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { CockpitView } from './cockpit-view.tsx'
 import { WatchView } from './watch-view.tsx'
 
-/** Shows the cockpit to the operator of a session. */
+/** Shows the cockpit of a session to those who may control its robot. */
 export const DrivePage = () => (
   <SessionPage {...useParams({ from: '/full-window/drive/$sessionId' })} View={DrivenSession} />
 )
@@ -41,9 +42,15 @@ function SessionPage({ sessionId, View }: { sessionId: string; View: ComponentTy
 
 function DrivenSession({ session, fetchedAtMs }: ViewProps) {
   const heading = t('drive.page.title', { robot: session.robot_name })
-  const { meId, live, status } = useView(session, heading)
+  const { live, status } = useView(session, heading)
   const page = { session, heading }
-  if (session.operator_id !== meId) {
+  const lease = useControlLease(session.id)
+  const mayNow = useControlKind(session, lease) !== undefined
+  // A guest who gives control back stays: what made the user one is no part of the lease any more.
+  const [mayControl, setMayControl] = useState(mayNow)
+  if (mayNow && !mayControl) setMayControl(true)
+  if (!mayControl && lease === undefined) return <Loading />
+  if (!mayControl) {
     return (
       <Unavailable {...page} title={t('drive.page.notOperatorTitle')}>
         {t('drive.page.notOperatorText')}

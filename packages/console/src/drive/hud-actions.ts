@@ -14,6 +14,8 @@ interface Options {
   readonly hud: Hud
   readonly preferences: Pick<DrivePreferences, 'stepLimit'>
   readonly actions: Pick<DriveActions, 'pause' | 'resume'>
+  /** Takes, asks for or returns control; undefined where it does not change hands. */
+  readonly changeControl?: (() => void) | undefined
   readonly toggleFullScreen: () => void
   readonly nextCamera: () => void
   readonly episodes: Pick<EpisodeMarks, 'mark'>
@@ -29,6 +31,7 @@ const performers = {
   swap: ({ hud }) => hud.mainView.update((view) => (view === 'camera' ? 'map' : 'camera')),
   camera: ({ nextCamera }) => nextCamera(),
   listen: ({ hud }) => toggle(hud.isListening),
+  control: ({ changeControl }) => changeControl?.(),
   values: ({ hud: { dock } }) => dock.update((open) => (open === 'values' ? '' : 'values')),
   dock: ({ hud: { dock } }) => dock.update((open) => (open === '' ? 'messages' : '')),
   menu: ({ hud }) => hud.sheet.set('menu'),
@@ -43,7 +46,7 @@ const performers = {
 /** The action of a key that neither drives nor stops. */
 export type HudAction = keyof typeof performers
 
-interface PartsOptions extends Pick<Options, 'hud' | 'preferences' | 'actions'> {
+interface PartsOptions extends Pick<Options, 'hud' | 'preferences' | 'actions' | 'changeControl'> {
   readonly part: 'control' | 'watch'
   /** Stable between renders. */
   readonly onEscape: () => void
@@ -128,7 +131,8 @@ const BY_KEY: Readonly<Record<string, HudAction>> = {
   m: 'swap',
   v: 'camera',
   u: 'listen',
-  t: 'values',
+  t: 'control',
+  i: 'values',
   l: 'dock',
   '?': 'keys',
   e: 'episode',

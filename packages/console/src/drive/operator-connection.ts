@@ -1,4 +1,4 @@
-import { type DriveState, FULL_SPEED, type SpeedLimits } from '@wheelhouse/protocol'
+import { type DriveState, FULL_SPEED, type LeaseFrame, type SpeedLimits } from '@wheelhouse/protocol'
 import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
 import { messageOf, sentence } from '../base/message-of.ts'
 import { createStore } from '../base/store.ts'
@@ -28,7 +28,8 @@ interface ShownCamera {
 /** The operator's connection to one session. It can be replaced by a new link. */
 export type OperatorConnection = ReturnType<typeof createOperatorConnection>
 
-export function createOperatorConnection(getTicket: GetTicket) {
+/** @param isOperator whether the user is the operator of the session, who holds control until it changes hands */
+export function createOperatorConnection(getTicket: GetTicket, isOperator: boolean) {
   const view = createStore<LinkView>({ phase: 'connecting' })
   const state = createStore<DriveState | null>(null)
   const limits = createStore<SpeedLimits>(FULL_SPEED)
@@ -38,6 +39,7 @@ export function createOperatorConnection(getTicket: GetTicket) {
   const batteryTrend = createBatteryTrend()
   const battery = createStore<BatteryReading | undefined>(undefined)
   const isPictureRefused = createStore(false)
+  const lease = createStore<LeaseFrame | null>(null)
   let link: OperatorLink | undefined
   let picture: Pick<VideoWatch, 'pictureMs'> | undefined
   let shownCameras: readonly ShownCamera[] = []
@@ -64,6 +66,7 @@ export function createOperatorConnection(getTicket: GetTicket) {
       seenPictures,
       ...telemetry.handlers,
       onState: (next) => state.set(next),
+      onLease: (next) => isCurrent() && lease.set(next),
       onLimits: (next) => limits.set(next),
       onCongestion: (next) => isCurrent() && congestion.set(next),
       onBattery: ({ battery: charge, at }) => {
@@ -106,15 +109,29 @@ export function createOperatorConnection(getTicket: GetTicket) {
     void old?.close()
   }
 
-  /** Acquires the control lease. The current holder loses it. */
+  /** Connects again. Another window of this user that drives loses its connection. */
   function takeOver(): void {
     closeLink()
     openLink()
   }
 
+  const holds = () => lease.get()?.you ?? isOperator
+
+  /** Returns whether the robot would accept a command of who holds control, as far as this page knows. */
+  function isReady(): boolean {
+    const drive = state.get()
+    const ready = drive?.status === 'ACTIVE' && drive.robot_connected && drive.stop?.latched !== true
+    return ready && view.get().phase === 'online' && link?.stopPending === false
+  }
+
   openLink()
   return {
     link: view,
+    /** The newest control lease; null while control has not changed hands. */
+    lease,
+    /** Whether this user holds control. */
+    holds,
+    isReady,
     /** The last state of session, robot and stop from the gateway. */
     state,
     /** The speed that the latency allows. */
@@ -133,12 +150,8 @@ export function createOperatorConnection(getTicket: GetTicket) {
     isPictureRefused,
     transport: () => link?.transport ?? 'websocket',
     battery,
-    /** Returns whether the robot would accept a command, as far as this page knows. */
-    canDrive(): boolean {
-      const drive = state.get()
-      const ready = drive?.status === 'ACTIVE' && drive.robot_connected && drive.stop?.latched !== true
-      return ready && view.get().phase === 'online' && link?.stopPending === false
-    },
+    /** Returns whether the robot would accept a command of this page, as far as this page knows. */
+    canDrive: () => isReady() && holds(),
     /** Sends a command. `urgent`: at once, also on a congested connection. Returns whether it is on its way. */
     control: (command: ControlData, urgent: boolean) =>
       link !== undefined && link.control(command, { urgent }) !== null,

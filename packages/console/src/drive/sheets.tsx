@@ -55,7 +55,7 @@ const viewKeyTexts: KeyTexts = [
   [[t('drive.menu.key')], t('drive.keys.menu')],
   [[t('drive.keys.enter')], t('drive.keys.chat')],
   [['L'], t('drive.keys.dock')],
-  [['T'], t('drive.keys.telemetry')],
+  [['I'], t('drive.keys.telemetry')],
   [['M'], t('drive.keys.swap')],
   [['V'], t('drive.keys.camera')],
   [['U'], t('drive.keys.listen')],
@@ -71,6 +71,7 @@ const keyTexts: KeyTexts = [
   [['P'], t('drive.keys.pause')],
   [['R'], t('drive.keys.resume')],
   [['C'], t('drive.keys.clear')],
+  [['T'], t('drive.keys.control')],
   [['B'], t('drive.keys.talk')],
   ...episodeKeyTexts,
   ...viewKeyTexts,
@@ -80,5 +81,6 @@ const watchKeyTexts: KeyTexts = [
   [[t('drive.keys.escape')], t('drive.watch.stopHint')],
   ...episodeKeyTexts,
   ...viewKeyTexts,
+  [['T'], t('drive.keys.openCockpit')],
   [['Q'], t('drive.watch.leave')],
 ]

@@ -3,8 +3,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { FULL_SPEED } from '@wheelhouse/protocol'
 import { NO_CONGESTION } from '@wheelhouse/sdk'
 import { type ComponentProps, useEffect, useMemo, useState } from 'react'
+import { IconSteeringWheel } from '../base/icons.tsx'
 import { isShortcut, latinKey } from '../base/keys.ts'
 import { Loading } from '../base/states.tsx'
+import { useControlKind, useControlLease } from '../session/control-query.ts'
 import { ReleaseRobot } from '../session/notices.tsx'
 import {
   type ObserverConnection,
@@ -19,6 +21,7 @@ import type { Call } from './call.tsx'
 import { abandonedCall, useCalls } from './calls.tsx'
 import { CockpitFrame } from './cockpit-frame.tsx'
 import { sessionCommands } from './command-menu.tsx'
+import { watchedController } from './control-calls.tsx'
 import { controlPlanOf, readControlSchema } from './control-plan.ts'
 import { latencyMs } from './figure-texts.ts'
 import { createHud } from './hud.ts'
@@ -55,7 +58,17 @@ function ViewerCockpit(
   useStopKey(stop)
   useLeaveKey(session.id)
   const action = useSessionAction(session.id)
-  const parts = useHudParts(session, { part: 'watch', hud, onEscape: stop.request, ...NO_DRIVING })
+  const lease = useControlLease(session.id)
+  const navigate = useNavigate()
+  const openCockpit = () => void navigate({ to: '/drive/$sessionId', params: { sessionId: session.id } })
+  const mayControl = useControlKind(session, lease) !== undefined
+  const parts = useHudParts(session, {
+    part: 'watch',
+    hud,
+    onEscape: stop.request,
+    changeControl: mayControl ? openCockpit : undefined,
+    ...NO_DRIVING,
+  })
   useWakeLock(session.status === 'ACTIVE')
   const view = { session, live, robot: useRobotView(observerConnection, observerState), ...parts }
   const { phase } = view.robot.link
@@ -75,14 +88,28 @@ function ViewerCockpit(
           paused: session.status === 'PAUSED' ? pausedCall(session) : undefined,
           onResume: undefined,
         })}
-        commands={sessionCommands({
-          isPaused: session.status === 'PAUSED',
-          isBusy: action.isPending,
-          onPause: () => action.mutate('pause'),
-          onResume: undefined,
-          onEnd: () => hud.sheet.set('end'),
-          endLabel: t('drive.watch.release'),
-        })}
+        controller={watchedController(lease, session)}
+        commands={[
+          ...sessionCommands({
+            isPaused: session.status === 'PAUSED',
+            isBusy: action.isPending,
+            onPause: () => action.mutate('pause'),
+            onResume: undefined,
+            onEnd: () => hud.sheet.set('end'),
+            endLabel: t('drive.watch.release'),
+          }),
+          ...(mayControl
+            ? [
+                {
+                  id: 'cockpit',
+                  icon: IconSteeringWheel,
+                  label: t('session.live.openCockpit'),
+                  hint: 'T',
+                  run: openCockpit,
+                },
+              ]
+            : []),
+        ]}
         details={() => connectionDetails(observerState)}
         quickReplies={OWNER_REPLIES}
         fullSpeed={fullSpeed}

@@ -68,7 +68,13 @@ const bar = (id: string, label: string, options: BarOptions) => {
         </>
       }
     >
-      <Identity session={session} holder={holder} isLive={!isSilent && isConnected} isWatching={isWatching} />
+      <Identity
+        session={session}
+        holder={holder}
+        controller={undefined}
+        isLive={!isSilent && isConnected}
+        isWatching={isWatching}
+      />
       <TrustChip readAges={() => all} robot={{ ...driving, isConnected }} linkText="Connected">
         {null}
       </TrustChip>
