@@ -328,7 +328,7 @@ describe('every response', () => {
     const asked = await ask(ROBOTS, { method: 'OPTIONS', headers: preflight })
     expect(asked.status).toBe(204)
     const list = (name: string) => asked.headers.get(name)?.split(/, ?/).sort()
-    expect(list('Access-Control-Allow-Methods')).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH', 'POST'])
+    expect(list('Access-Control-Allow-Methods')).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'])
     expect(list('Access-Control-Allow-Headers')).toEqual([
       'Authorization',
       'Content-Type',

@@ -103,10 +103,10 @@ describe('a ticket', () => {
     expect((await refusal(control.url, control.ticket)).status).toBe(101)
   })
 
-  test('for control is issued to the operator only', async () => {
-    for (const user of [fixture.client, await world.admin()]) {
-      expect((await user.post(`${fixture.path}/ticket`, { part: 'control' })).status).toBe(403)
-    }
+  test('for control is issued to the operator and the owner only', async () => {
+    expect((await fixture.client.post(`${fixture.path}/ticket`, { part: 'control' })).status).toBe(201)
+    const admin = await world.admin()
+    expect((await admin.post(`${fixture.path}/ticket`, { part: 'control' })).status).toBe(403)
     for (const user of [await world.client(), await world.operator()]) {
       expect((await user.post(`${fixture.path}/ticket`, { part: 'watch' })).status).toBe(404)
     }

@@ -31,6 +31,7 @@ describe('every route', () => {
     'POST /api/sessions': 'drive',
     'POST /api/sessions/{id}/episodes': 'sessions',
     'POST /api/sessions/{id}/messages': 'sessions',
+    'POST /api/sessions/{id}/control': 'drive',
     'POST /api/sessions/{id}/extend': 'sessions',
     'POST /api/sessions/{id}/rate': 'sessions',
     'POST /api/sessions/{id}/ticket': 'read',

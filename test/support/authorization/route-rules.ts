@@ -574,6 +574,12 @@ export const routeRules: Readonly<Record<string, Rule>> = {
     ...participants(201),
     attempt: (at) => at.ofSession('/messages', { body: 'hello' }),
   },
+  'GET /api/sessions/{id}/control': { ...participants(200), attempt: (at) => at.ofSession('/control') },
+  // The session is only planned, so those who may hold control get a conflict.
+  'POST /api/sessions/{id}/control': {
+    ...participants(409, 403),
+    attempt: (at) => at.ofSession('/control', { action: 'take_over' }),
+  },
   'GET /api/sessions/{id}/events': { ...participants(200), attempt: (at) => at.ofSession('/events') },
 
   // The session is only planned, so the permitted callers get a conflict.
