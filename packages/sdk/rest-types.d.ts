@@ -5546,6 +5546,18 @@ export interface components {
         };
         /** @enum {string} */
         JobState: "failed" | "retrying" | "running" | "waiting";
+        /** @description Who controls the robot; null for nobody. Missing until control changes hands: its operator does. */
+        LiveHolder: {
+            /**
+             * Format: uuid
+             * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
+             */
+            user_id: string;
+            /** @enum {string} */
+            kind: "operator" | "supervisor" | "policy" | "owner";
+            /** @example Olga */
+            name: string;
+        } | null;
         /** @description A robot that is connected or in an open session. */
         LiveRobot: {
             /**
@@ -5664,6 +5676,20 @@ export interface components {
              * @example null
              */
             requested_minutes: number | null;
+            holder?: components["schemas"]["LiveHolder"];
+            /**
+             * @description The oldest open offer without a receiver, which asks for help, or request for control; null without one.
+             * @example null
+             */
+            asks_for_control: {
+                /**
+                 * @description An `offer` gives control away, a `request` asks the holder for it.
+                 * @enum {string}
+                 */
+                kind: "offer" | "request";
+                /** @example Grace */
+                from_name: string;
+            } | null;
             /**
              * @description Null for a session that is not recorded.
              * @example null
@@ -13648,6 +13674,12 @@ export interface operations {
                      *             "ends_at": null,
                      *             "stop": null,
                      *             "requested_minutes": null,
+                     *             "holder": {
+                     *               "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *               "kind": "operator",
+                     *               "name": "Olga"
+                     *             },
+                     *             "asks_for_control": null,
                      *             "recording": null
                      *           }
                      *         }
@@ -13739,6 +13771,12 @@ export interface operations {
                      *             "ends_at": null,
                      *             "stop": null,
                      *             "requested_minutes": null,
+                     *             "holder": {
+                     *               "user_id": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *               "kind": "operator",
+                     *               "name": "Olga"
+                     *             },
+                     *             "asks_for_control": null,
                      *             "recording": null
                      *           }
                      *         }

@@ -1,4 +1,12 @@
-import { idOf, RecordingMode, RecordingStatus, RobotState, SessionStatus } from '@wheelhouse/protocol'
+import {
+  ControlHolder,
+  ControlRequest,
+  idOf,
+  RecordingMode,
+  RecordingStatus,
+  RobotState,
+  SessionStatus,
+} from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { queryInteger, timestamp } from '../../core/http/fields.ts'
 
@@ -41,6 +49,19 @@ const LiveSession = z
       .nullable()
       .meta({
         description: 'The extension that its operator asks for now; null without one.',
+        examples: [null],
+      }),
+    holder: ControlHolder.pick({ user_id: true, kind: true, name: true }).nullable().optional().meta({
+      id: 'LiveHolder',
+      description:
+        'Who controls the robot; null for nobody. Missing until control changes hands: its operator does.',
+    }),
+    asks_for_control: ControlRequest.pick({ kind: true })
+      .extend({ from_name: z.string().meta({ examples: ['Grace'] }) })
+      .nullable()
+      .meta({
+        description:
+          'The oldest open offer without a receiver, which asks for help, or request for control; null without one.',
         examples: [null],
       }),
     recording: z

@@ -1,4 +1,4 @@
-import type { RobotState } from '@wheelhouse/protocol'
+import type { ControlHolder, RobotState } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
@@ -32,16 +32,29 @@ const liveRobots = (db: Db, scope: Scope, robotId?: string) =>
     .where('robots.status', 'in', ['AVAILABLE', 'IN_SESSION'])
     .$if(robotId !== undefined, (query) => query.where('robots.id', '=', robotId as string))
 
-const listQuery = (db: Db, scope: Scope, { robotId, limit }: ListLiveRobots) =>
+/** The oldest open question about control that no single user is to answer, in SQL. */
+const asksForControl = (at: Date) => sql<LiveSession['asks_for_control']>`(
+  select json_build_object('kind', asked.kind, 'from_name', asking.display_name)
+  from control_requests as asked join users as asking on asking.id = asked.from_id
+  where asked.session_id = sessions.id and asked.closed_at is null and asked.expires_at > ${at} and asked.to_id is null
+  order by asked.created_at limit 1)`
+
+const listQuery = (db: Db, scope: Scope, { robotId, limit }: ListLiveRobots, at: Date) =>
   liveRobots(db, scope, robotId)
     .leftJoin('users as operators', 'operators.id', 'sessions.operator_id')
     .leftJoin('users as stoppers', 'stoppers.id', 'sessions.stop_by_id')
     .leftJoin('session_extensions as extensions', (join) =>
       join.onRef('extensions.session_id', '=', 'sessions.id').on('extensions.status', '=', 'REQUESTED'),
     )
+    .leftJoin('control_intervals as held', (join) =>
+      join.onRef('held.session_id', '=', 'sessions.id').on('held.ended_at', 'is', null),
+    )
+    .leftJoin('users as holders', 'holders.id', 'held.user_id')
     .leftJoin('recordings', 'recordings.session_id', 'sessions.id')
     .select(['extensions.additional_minutes as requested_minutes', 'sessions.stop_clear_requested_at'])
     .select(['recordings.mode', 'recordings.status as recording_status', 'recordings.paused_reason'])
+    .select(['held.epoch', 'held.user_id as holder_id', 'held.kind as holder_kind'])
+    .select(['holders.display_name as holder_name', asksForControl(at).as('asks_for_control')])
     .select(['robots.tags'])
     .select(['robots.id', 'robots.name', 'robots.robot_type', 'robots.stream_url', 'robots.on_hold'])
     .select(['robot_presence.battery', 'robot_presence.battery_at', 'robot_presence.last_heartbeat'])
@@ -55,9 +68,15 @@ const listQuery = (db: Db, scope: Scope, { robotId, limit }: ListLiveRobots) =>
     .orderBy('robots.id')
     .limit(limit)
 
+type LiveSession = NonNullable<LiveRobot['session']>
 type LiveRow = Awaited<ReturnType<ReturnType<typeof listQuery>['execute']>>[number]
 
-function sessionOf(row: LiveRow): LiveRobot['session'] {
+function holderOf({ holder_id, holder_kind, holder_name }: LiveRow): LiveSession['holder'] {
+  if (holder_id === null || holder_kind === null) return null
+  return { user_id: holder_id, kind: holder_kind as ControlHolder['kind'], name: holder_name ?? '' }
+}
+
+function sessionOf(row: LiveRow): LiveSession | null {
   const { session_id: id, status, started_at, operator_id, operator_name, stop_reason, stop_at } = row
   const { mode, recording_status, paused_reason } = row
   if (id === null || status === null || started_at === null || operator_id === null) return null
@@ -80,6 +99,8 @@ function sessionOf(row: LiveRow): LiveRobot['session'] {
             clear_requested_at: iso(row.stop_clear_requested_at),
           },
     requested_minutes: row.requested_minutes,
+    ...(row.epoch !== null && { holder: holderOf(row) }),
+    asks_for_control: row.asks_for_control,
     recording: mode && recording_status && { mode, status: recording_status, paused_reason },
   }
 }
@@ -136,7 +157,7 @@ export function createLiveRobots({ db, now }: { db: Db; now: () => Date }) {
     async list(scope: Scope, query: ListLiveRobots): Promise<LiveRobotList> {
       const at = now()
       const [rows, { total }] = await Promise.all([
-        listQuery(db, scope, query).execute(),
+        listQuery(db, scope, query, at).execute(),
         liveRobots(db, scope, query.robotId)
           .select(({ fn }) => fn.countAll<string>().as('total'))
           .executeTakeFirstOrThrow(),

@@ -36,7 +36,11 @@ test('lists connected robots and open sessions of the caller, those that need at
       state: 'STOPPED',
       session: { id: stoppedSession, stop: { reason: 'Cat on the shelf', by_name: owner.name } },
     },
-    { id: driven!.id, state: 'DRIVING', session: { id: session, operator_name: operator.name, stop: null } },
+    {
+      id: driven!.id,
+      state: 'DRIVING',
+      session: { id: session, operator_name: operator.name, stop: null, asks_for_control: null },
+    },
     { id: idle!.id, state: 'READY', session: null, battery: null },
   ])
   expect(await read('?limit=1')).toMatchObject({ total: 3, robots: [{ id: stopped!.id }] })
@@ -49,4 +53,21 @@ test('lists connected robots and open sessions of the caller, those that need at
   await waitFor(async () => expect((await read()).total).toBe(2))
   expect((await operator.get('/api/client/live-robots')).status).toBe(403)
   expect((await owner.get('/api/client/live-robots?limit=501')).status).toBe(400)
+})
+
+test('says who asks for help, and who controls the robot after control changed hands', async () => {
+  const [owner, operator] = [await world.client(), await world.operator()]
+  const robot = await world.robot(owner)
+  ;(await world.connect(robot)).beat()
+  const session = await start(operator, robot.id)
+  const read = async () => (await owner.get('/api/client/live-robots')).body.robots[0].session
+  expect((await operator.post(`/api/sessions/${session}/control`, { action: 'offer' })).status).toBe(200)
+  const asking = await read()
+  expect(asking.asks_for_control).toEqual({ kind: 'offer', from_name: operator.name })
+  expect(asking).not.toHaveProperty('holder')
+  expect((await owner.post(`/api/sessions/${session}/control`, { action: 'take_over' })).status).toBe(200)
+  expect(await read()).toMatchObject({
+    asks_for_control: null,
+    holder: { user_id: owner.id, kind: 'owner', name: owner.name },
+  })
 })

@@ -1,10 +1,16 @@
-import type { ControlHolder, ControlKind, ControlLease, ControlRequest } from '@wheelhouse/protocol'
+import type { ControlKind, ControlLease, ControlRequest } from '@wheelhouse/protocol'
 import { IconHandStop, IconSwitch } from '../base/icons.tsx'
 import { messageOf } from '../base/message-of.ts'
 import { useStore } from '../base/store.ts'
 import { useNow } from '../base/time.tsx'
 import { useMe } from '../platform/platform.ts'
-import { outranks, requestsFor, useControlKind, useControlLease } from '../session/control-query.ts'
+import {
+  controllerText,
+  outranks,
+  requestsFor,
+  useControlKind,
+  useControlLease,
+} from '../session/control-query.ts'
 import type { SessionDetail } from '../session/session-query.ts'
 import { t } from '../texts/texts.ts'
 import { type Call, CallButton } from './call.tsx'
@@ -17,10 +23,6 @@ const kindTexts: Record<ControlKind, string> = {
   supervisor: t('drive.control.supervisor'),
   owner: t('drive.control.owner'),
 }
-
-/** Says who controls the robot. */
-export const controllerText = (holder: Pick<ControlHolder, 'name'> | null): string =>
-  holder ? t('drive.control.other', { name: holder.name }) : t('drive.control.nobody')
 
 /** Returns what the cockpit shows and offers about control that changes hands. */
 export function useControl({ operatorConnection, control }: Cockpit, session: SessionDetail) {

@@ -147,6 +147,7 @@ export const liveRobot: LiveRobot & { readonly session: NonNullable<LiveRobot['s
     ends_at: null,
     stop: null,
     requested_minutes: null,
+    asks_for_control: null,
     recording: { mode: 'video', status: 'RECORDING', paused_reason: null },
   },
 }

@@ -116,6 +116,7 @@ const valuesOf = (robot: RobotDetail) => ({
   telemetry_schema: schemaText(robot.telemetry_schema),
   strict_control: robot.strict_control,
   stop_clear: robot.stop_clear,
+  control_loss: robot.control_loss ?? 'previous',
   low_battery_threshold: Math.round(robot.low_battery_threshold * 100) as number | string,
   log_event_level: robot.log_event_level,
   recording: robot.recording,
@@ -205,6 +206,17 @@ export function RobotSettingsForm({ robot }: { robot: RobotDetail }) {
         <Stack gap="xs" mt="xs">
           <Radio value="owner" label={t('robots.fields.clearedByOwner')} />
           <Radio value="anyone" label={t('robots.fields.clearedByAnyone')} />
+        </Stack>
+      </Radio.Group>
+      <Radio.Group
+        label={t('robots.fields.controlLoss')}
+        description={t('robots.fields.controlLossNote')}
+        {...field('control_loss')}
+        onChange={(value) => change({ control_loss: value === 'nobody' ? 'nobody' : 'previous' })}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="previous" label={t('robots.fields.controlLossPrevious')} />
+          <Radio value="nobody" label={t('robots.fields.controlLossNobody')} />
         </Stack>
       </Radio.Group>
     </>

@@ -8,6 +8,7 @@ import {
 import { memberMay, useOrganization } from '../platform/organization.ts'
 import { useMe } from '../platform/platform.ts'
 import { byId, useRead } from '../platform/rest.ts'
+import { t } from '../texts/texts.ts'
 import { type SessionDetail, sessionKey } from './session-query.ts'
 
 /** Queries who controls the robot of a session, and who wants to. The live layer invalidates it on every new log entry. */
@@ -32,6 +33,10 @@ export function useControlKind(
     lease?.holder?.user_id === meId || lease?.requests.some(({ to, from }) => to === meId || from === meId)
   return session.operator_id === meId || isGuest ? 'operator' : undefined
 }
+
+/** Says who controls the robot. */
+export const controllerText = (holder: Pick<ControlHolder, 'name'> | null): string =>
+  holder ? t('drive.control.other', { name: holder.name }) : t('drive.control.nobody')
 
 /** Returns whether the kind takes control from this holder without asking. */
 export const outranks = (kind: ControlKind, holder: Pick<ControlHolder, 'kind'> | null): boolean =>

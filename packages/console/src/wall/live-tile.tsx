@@ -82,6 +82,7 @@ export function LiveTileView(props: LiveTileViewProps) {
       aria-label={name}
       data-testid="live-tile"
       data-robot={id}
+      data-session={session?.id}
       data-section={section}
       data-unknown={isUnknown}
       data-state={state}
@@ -166,6 +167,12 @@ function Action({ robot: { name }, session, number }: ActionProps) {
     return (
       <LinkButton {...look} to="/sessions/$sessionId" params={params}>
         {t('live.tile.review')}
+      </LinkButton>
+    )
+  if (session.asks_for_control !== null)
+    return (
+      <LinkButton {...look} data-asked to="/drive/$sessionId" params={params}>
+        {t('live.tile.help')}
       </LinkButton>
     )
   return (

@@ -15,6 +15,7 @@ const session: NonNullable<LiveRobot['session']> = {
   ends_at: null,
   stop: null,
   requested_minutes: null,
+  asks_for_control: null,
   recording: null,
 }
 
@@ -23,6 +24,10 @@ const stop = (seconds: number) => ({
   at: ago(seconds),
   by_name: 'Olive',
   clear_requested_at: null,
+})
+const asking = (name: string): LiveRobot => ({
+  ...driving(name),
+  session: { ...session, asks_for_control: { kind: 'offer', from_name: 'Grace' } },
 })
 const driving = (name: string): LiveRobot => ({
   id: name,
@@ -99,4 +104,12 @@ test('27 robots fit into a window of 1920 × 1080', () => {
     Math.ceil(count / width) * ((1_890 / width - 10) * (9 / 16) + 10)
   expect(rows(3, columns.needs) + rows(6, columns.driving) + rows(18, columns.ready) + 120).toBeLessThan(900)
   expect(columns.ready, 'and are not smaller than needed').toBeLessThan(14)
+})
+
+test('a robot whose operator asks for help needs its owner', () => {
+  const places = placed([driving('a'), asking('b')], new Map())
+  expect(places.map(({ robot, section }) => [robot.name, section])).toEqual([
+    ['b', 'needs'],
+    ['a', 'driving'],
+  ])
 })

@@ -20,7 +20,8 @@ function needSinceMs({ id, state, session }: LiveRobot, seen: Seen): number | un
   if (!session) return undefined
   if (session.stop) return Date.parse(session.stop.at)
   if (state === 'LOST' || session.ends_at !== null) return Date.parse(session.paused_at ?? session.started_at)
-  if (session.requested_minutes !== null) return Date.parse(session.started_at)
+  if (session.requested_minutes !== null || session.asks_for_control !== null)
+    return Date.parse(session.started_at)
   const picture = seen.get(id)
   return picture?.state === 'BLIND' || picture?.state === 'DELAYED' ? picture.sinceMs : undefined
 }

@@ -8,6 +8,7 @@ import { useNow } from '../base/time.tsx'
 import type { Freshness } from '../freshness/freshness.ts'
 import { type ReadAges, useFreshness } from '../freshness/use-freshness.ts'
 import { useConnection } from '../platform/use-live.ts'
+import { controllerText } from '../session/control-query.ts'
 import { type LiveRobot, RobotStateLabel } from '../status/live-robots.tsx'
 import { factsOf, type TrustState, trustOf } from '../status/trust.ts'
 import { TrustBadgeView } from '../status/trust-badge.tsx'
@@ -212,7 +213,13 @@ export function lineOf({ session, on_hold }: LiveRobot): string {
   if (stop?.clear_requested_at) return t('live.tile.asksToClear', { operator })
   if (ends_at !== null) return t('live.tile.operatorGone', { time: timeOfDay(new Date(ends_at)) })
   if (minutes !== null) return t('live.tile.asksForTime', { operator, minutes })
+  const asks = session.asks_for_control
+  if (asks)
+    return t(asks.kind === 'offer' ? 'live.tile.asksForHelp' : 'live.tile.asksForControl', {
+      name: asks.from_name,
+    })
   const reason = reasonText(stop ? stop.reason : pause_reason)
+  if (reason === '' && session.holder !== undefined) return controllerText(session.holder)
   return reason === '' ? t('live.tile.drives', { operator }) : `${operator}: ${reason}`
 }
 

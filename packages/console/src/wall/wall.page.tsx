@@ -1,6 +1,8 @@
 import { ActionIcon, Box, Group, Kbd, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDocumentTitle, useElementSize, useWindowEvent } from '@mantine/hooks'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { answerOf } from '@wheelhouse/sdk'
 import { Fragment, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Mark } from '../base/brand.tsx'
 import { useDarkPage } from '../base/dark-page.ts'
@@ -9,9 +11,12 @@ import { isTyping, latinKey } from '../base/keys.ts'
 import { LinkAnchor, LinkButton } from '../base/links.tsx'
 import { createPersisted } from '../base/persisted.ts'
 import { playTones } from '../base/sound.ts'
-import { Empty, QueryView } from '../base/states.tsx'
+import { Empty, Problem, QueryView } from '../base/states.tsx'
 import { useStore } from '../base/store.ts'
 import { useTicker } from '../base/time.tsx'
+import { useMe, usePlatform } from '../platform/platform.ts'
+import { keys } from '../platform/queries.ts'
+import { byId } from '../platform/rest.ts'
 import { useConnection } from '../platform/use-live.ts'
 import { ConnectionBadge } from '../status/connection-badge.tsx'
 import { type LiveRobot, RobotStateLabel, useLiveRobotList } from '../status/live-robots.tsx'
@@ -165,6 +170,9 @@ export const KeyHints = () => (
       <Kbd>↵</Kbd> {t('live.wall.keyEnter')}
     </span>
     <span>
+      <Kbd>{t('live.wall.keyT')}</Kbd> {t('live.wall.keyControl')}
+    </span>
+    <span>
       <Kbd>{t('live.wall.keyS')}</Kbd> {t('live.wall.keyStop')}
     </span>
   </Group>
@@ -207,7 +215,8 @@ export function WallPage() {
   const query = useLiveRobotList()
   const robots = query.data?.robots ?? NONE
   const page = useRef<HTMLDivElement>(null)
-  useWallKeys(page)
+  const control = useChangeControl(robots)
+  useWallKeys(page, control.mutate)
   const [seen, onSeen] = useSeen()
   useSounds(useMemo(() => query.data && alarmsOf(query.data.robots, seen), [query.data, seen]))
   const places = usePlaces(page, robots, seen)
@@ -255,6 +264,7 @@ export function WallPage() {
       </div>
       <div className={styles.results}>
         <StopResults fleetStop={fleetStop} />
+        {control.error && <Problem error={control.error} />}
       </div>
       <footer className={styles.bar}>
         <StopAllButton targets={targets} fleetStop={fleetStop} className={styles.stopAll} />
@@ -407,16 +417,40 @@ const alarmsOf = (robots: readonly LiveRobot[], seen: Seen) => {
 const stopTargets = (robots: readonly LiveRobot[]): StopTarget[] =>
   robots.flatMap(({ name, session }) => (session ? [{ sessionId: session.id, robotName: name }] : []))
 
+/** Takes control of the robot of a session and opens its cockpit; or returns control that the user has taken. */
+function useChangeControl(robots: readonly LiveRobot[]) {
+  const { rest } = usePlatform()
+  const { id: meId } = useMe()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async (sessionId: string) => {
+      const holder = robots.find(({ session }) => session?.id === sessionId)?.session?.holder
+      const action = holder?.user_id === meId ? 'return' : 'take_over'
+      await answerOf(rest.POST('/api/sessions/{id}/control', { ...byId(sessionId), body: { action } }))
+      if (action === 'take_over') await navigate({ to: '/drive/$sessionId', params: { sessionId } })
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: keys.robots }),
+  })
+}
+
 /**
  * Runs the keys of the wall while the component is mounted: 1 to 9 do what the numbered tile offers, holding S stops the robot
- * whose tile is focused or pointed at, and / begins to find a robot. Enter opens a focused tile, because that is a link.
+ * whose tile is focused or pointed at, T takes or returns control of it, and / begins to find a robot. Enter opens a focused tile, because that is a link.
  */
-function useWallKeys(wall: RefObject<HTMLElement | null>): void {
+function useWallKeys(wall: RefObject<HTMLElement | null>, changeControl: (sessionId: string) => void): void {
   useWindowEvent('keydown', (event) => {
     const { current: page } = wall
     if (!page || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return
     if (isTyping() || document.querySelector('[role=dialog]') !== null) return
     const key = latinKey(event)
+    if (key === 't') {
+      const tile = page.querySelector<HTMLElement>('[data-session]:is(:focus-within, :hover)')
+      const sessionId = tile?.dataset.session
+      if (sessionId === undefined) return
+      event.preventDefault()
+      return changeControl(sessionId)
+    }
     const targets: Readonly<Record<string, string>> = {
       '/': '[type=search]',
       s: '[data-robot]:is(:focus-within, :hover) [data-testid=stop]',
