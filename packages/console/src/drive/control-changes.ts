@@ -3,10 +3,10 @@ import { answerOf, type RestClient } from '@wheelhouse/sdk'
 import { createStore, type Store } from '../base/store.ts'
 import { byId } from '../platform/rest.ts'
 
-/** Changes of control that the operator asks for, one at a time. */
-export type ControlChanges = ReturnType<typeof createControlChanges>
-
-/** @param options.lease the newest lease from the gateway; null while control has not changed hands */
+/**
+ * Changes of control that the operator asks for, one at a time.
+ * @param options.lease the newest lease from the gateway; null while control has not changed hands
+ */
 export function createControlChanges(options: {
   readonly rest: RestClient
   readonly sessionId: string
