@@ -73,7 +73,7 @@ export const seesAsClient = (
   session: Pick<SessionPart, 'client_id'>,
 ): boolean => organization.id === session.client_id
 
-export type PartyColumn = 'operator_id' | 'client_id'
+type PartyColumn = 'operator_id' | 'client_id'
 /** What a list of sessions depends on. */
 export type Lister = Pick<Caller, 'userId' | 'roles' | 'organization'>
 
