@@ -169,14 +169,29 @@ test('own members cost nothing; operators of the marketplace who help have the p
   minutes(10)
   await act(supervisor, free, 'take_over')
   minutes(5)
+  const accounts = `/api/organizations/${teamId}/service-accounts`
+  const policy = (await owner.post(accounts, { name: 'Policy', role: 'operator' })).body
+  const { key } = (
+    await owner.post(`${accounts}/${policy.id}/keys`, { scopes: ['read', 'drive'], expiresInDays: 30 })
+  ).body
+  // Keys expire by the real clock, which is years ahead of that of the test.
+  await sql`update api_keys set expires_at = now() + interval '1 day' where user_id = ${policy.id}`.execute(
+    world.platform.core.db,
+  )
+  const { requests } = await act(supervisor, free, 'offer', { to: policy.id })
+  const accept = { action: 'accept', requestId: requests[0].id }
+  const accepted = await founder.request('POST', `/api/sessions/${free}/control`, accept, key)
+  expect(accepted).toMatchObject({ status: 200, body: { holder: { kind: 'policy', user_id: policy.id } } })
+  minutes(60)
   await performAction(driver, free, 'end')
   expect(await viewOf(owner, free)).toMatchObject({ client_charge_cents: 0, own_operator: true })
   expect(await linesOf(free)).toEqual([])
   expect(await chargedOf(free)).toMatchObject({
-    billable_minutes: 15,
+    billable_minutes: 75,
     intervals: [
       { driven_ms: 10 * MINUTE_MS, client_charge_cents: 0 },
       { kind: 'supervisor', driven_ms: 5 * MINUTE_MS, client_charge_cents: 0 },
+      { kind: 'policy', driven_ms: 60 * MINUTE_MS, client_charge_cents: 0 },
     ],
   })
 

@@ -32,6 +32,7 @@ import { waitFor } from '../../support/world/wait.ts'
 // machine.
 
 const TABLES = [
+  'control_intervals',
   'users',
   'robots',
   'robot_presence',
@@ -45,6 +46,8 @@ const USERS = 3_000
 const [ROBOTS, OTHER_ROBOTS] = [2_000, 8_000]
 /** Sessions of the owner and the operator, and of others: more than the highest count, which is 10,000. */
 const [SESSIONS, OTHER_SESSIONS] = [12_000, 12_000]
+/** Sessions of others in which one operator held control. */
+const GUEST_SESSIONS = 120
 /** Unread notifications of the busy user, and all notifications of each other user. */
 const [UNREAD, PER_USER] = [5_000, 40]
 /** Most rows that a page may read: its rows, their robots and users, and one row more. */
@@ -118,6 +121,14 @@ beforeAll(async () => {
        when n > ${SESSIONS} then ${ROBOTS} + 1 + n % ${OTHER_ROBOTS} when n % 10 = 1 then 1 else 1 + n % ${ROBOTS} end
      join (select id, subject::int as number from users) others on others.number = 5 + n % (${USERS} - 5)`,
     [operator],
+  )
+  await sql.query(
+    `insert into control_intervals (session_id, epoch, participant_id, user_id, kind, started_at, ended_at, active_ms_before,
+       outage_ms_before, plan_id, client_rate_cents_per_minute, operator_share_percent, driven_ms, client_charge_cents, operator_earnings_cents)
+     select id, 2, id, case when n <= ${GUEST_SESSIONS} then $1::uuid else gen_random_uuid() end, 'operator', started_at, ended_at, 0,
+       0, 'standard', 50, 70, 60000, 50, 35
+     from (select *, row_number() over () as n from sessions where operator_id <> $1) driven`,
+    [stranger],
   )
   await sql.query(
     `insert into notifications (user_id, seq, type, data, created_at, read_at, by_mail)
@@ -237,6 +248,23 @@ describe('sessions', () => {
     }
     const deep = ListSessions.parse({ limit: '100', status: 'COMPLETED', cursor })
     expect(await rowsRead(() => lists().page(caller, deep))).toBeLessThan(PAGE_ROWS)
+  })
+
+  test('a page and counts of a guest read the sessions that the guest drove', async () => {
+    const guest = callerOf(stranger, 'operator')
+    for (const query of [{ limit: '50' }, { limit: '50', sort: 'created_at' }]) {
+      const reading = rowsRead(async () => {
+        const { rows } = await lists().page(guest, ListSessions.parse(query))
+        expect(rows).toHaveLength(50)
+        expect(rows[0]?.guest_terms?.[stranger]).toEqual({ cents: 35, share: 70 })
+      })
+      expect(await reading).toBeLessThan(PAGE_ROWS)
+    }
+    const counting = rowsRead(async () => {
+      const { COMPLETED, CANCELLED } = await lists().counts(guest, {})
+      expect(COMPLETED + CANCELLED).toBe(GUEST_SESSIONS)
+    })
+    expect(await counting).toBeLessThan(5 * 2 * GUEST_SESSIONS)
   })
 
   test('counts read indexes only', async () => {
