@@ -34,14 +34,19 @@ export function createControlRelay(deps: {
     if (controlSession.stops.haltIfMoving(why, clockMs())) controlSession.broadcastState(clockMs())
   }
 
-  /** Drops a command of somebody who does not hold control. It says nothing about the latency of who does. */
+  /**
+   * Drops a command of somebody who does not hold control. It says nothing about the latency of who does. A recording has those of
+   * policies, to compare them with what the person did.
+   */
   function dropForeign(
     controlSession: ControlSession,
     participant: ParticipantMember,
     { seq, frame }: DroppedFrame,
   ): void {
     counts.dropped++
-    controlSession.tap.dropped(frame, 'not_holder', participant.isProgram ? participant.account : undefined)
+    const holds = controlSession.operator === participant
+    if (holds || participant.isProgram)
+      controlSession.tap.dropped(frame, 'not_holder', holds ? undefined : participant.account)
     participant.sendFast(`{"type":"dropped","seq":${seq},"why":"not_holder"}`, clockMs())
   }
 

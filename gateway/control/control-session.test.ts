@@ -377,6 +377,14 @@ test.each([
   },
 )
 
+test('who takes control after joining counts as the operator that the session has had', () => {
+  const { session, join } = createScenario({ driven: false, lease: leaseOf('another') })
+  join('control')
+  expect(session.isJoinUnrecorded).toBe(false)
+  session.applyLease(leaseOf(OPERATOR_ID, 2), 1)
+  expect(session.isJoinUnrecorded).toBe(true)
+})
+
 test('a state that is older than the known one changes nothing', () => {
   const { session } = createScenario({ eventSeq: 5 })
   session.applySession(openSession({ eventSeq: 4, status: 'PAUSED' }), 1)

@@ -5,10 +5,11 @@ import {
   compileControlSchema,
   type DropReason,
   FIRST_EPOCH,
+  type Lease,
   type MotionLimiter,
   type SessionStatus,
 } from '@wheelhouse/protocol'
-import type { Lease, OpenSession } from '../../src/modules/presence/index.ts'
+import type { OpenSession } from '../../src/modules/presence/index.ts'
 import { GatewayConnection } from '../base/connection.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import { SessionTap } from '../recording/session-taps.ts'
@@ -370,6 +371,7 @@ export class ControlSession {
     if (!this.stops.latched) this.stops.halt('control_transferred', nowMs)
     this.#lease = lease
     this.#setOperator(this.#controllers.get(lease.holder?.user_id ?? '') ?? null)
+    if (this.#operator) this.#operatorJoined = true // it joined before it had control
     this.tellRobotLease(nowMs)
     for (const participant of this.participants()) this.tellLease(participant, nowMs)
     this.#updateUnattended(nowMs)

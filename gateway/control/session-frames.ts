@@ -1,5 +1,5 @@
-import type { DriveStop, RobotSession, SessionStatus, SpeedLimits } from '@wheelhouse/protocol'
-import type { Lease, OpenSession } from '../../src/modules/presence/index.ts'
+import type { DriveStop, Lease, RobotSession, SessionStatus, SpeedLimits } from '@wheelhouse/protocol'
+import type { OpenSession } from '../../src/modules/presence/index.ts'
 
 /** Largest schema that a robot receives, in bytes of its JSON text. Two of them fit into a frame. */
 const MAX_SENT_SCHEMA_BYTES = 24 * 1024

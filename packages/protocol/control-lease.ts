@@ -121,3 +121,5 @@ export const ControlLease = z
   })
   .meta({ id: 'ControlLease', description: 'Who controls the robot of a session, and who wants to.' })
 export type ControlLease = z.infer<typeof ControlLease>
+/** Who holds control, and in which epoch. A higher epoch is newer. */
+export type Lease = Pick<ControlLease, 'epoch' | 'holder'>

@@ -1,4 +1,4 @@
-import type { ControlHolder, Role } from '@wheelhouse/protocol'
+import type { Lease, Role } from '@wheelhouse/protocol'
 import type { Membership } from '../permissions/caller.ts'
 import type { MediaReplyMessage, MediaRequestMessage } from './media-topics.ts'
 
@@ -30,7 +30,7 @@ export interface BusTopics {
     organization: Membership
   }
   /** Control of a robot changed hands. */
-  'control.transferred': { sessionId: string; epoch: number; holder: ControlHolder | null }
+  'control.transferred': { readonly sessionId: string } & Lease
   /** These queues contain new jobs that are due. */
   'jobs.created': { queues: string[] }
   /** These jobs were cancelled. Processes that run one look at their claim at once. */

@@ -2,7 +2,6 @@ export { createPresence, type Presence } from './presence.service.ts'
 export {
   type ConnectResult,
   createPresenceStore,
-  type Lease,
   type LinkState,
   type OpenSession,
   type PresenceStore,

@@ -1,8 +1,8 @@
 import {
-  type ControlHolder,
   type ControlKind,
   type ControlSchema,
   FIRST_EPOCH,
+  type Lease,
   type RecordingMode,
   type RobotStatus,
   type Role,
@@ -12,12 +12,6 @@ import {
 } from '@wheelhouse/protocol'
 import { Pool } from 'pg'
 import { connectSql, disconnectSql, heartbeatsSql, linkStatesSql } from './presence-statements.ts'
-
-/** Who holds control of a robot in a session; null for nobody. A higher epoch is newer. */
-export interface Lease {
-  readonly epoch: number
-  readonly holder: ControlHolder | null
-}
 
 /** The open session of a robot. */
 export interface OpenSession {

@@ -241,3 +241,19 @@ test('own members cost nothing; operators of the marketplace who help have the p
     sql`update control_intervals set client_charge_cents = 1 where session_id = ${id}`.execute(db),
   ).rejects.toThrow('control_intervals is append-only')
 })
+
+test('an owner who operates the own robot pays for it also after control came back', async () => {
+  await using client = await invoicing.nextClient()
+  const { owner } = client
+  await owner.post('/api/auth/profile', { role: 'operator' })
+  const guest = await invoicing.world.operator()
+  const id = await start(owner, client.users.robotId)
+  minutes(1)
+  await handOver(owner, guest, id)
+  minutes(1)
+  await act(owner, id, 'take_over')
+  minutes(3)
+  await performAction(owner, id, 'end')
+  expect(await viewOf(owner, id)).toMatchObject({ client_charge_cents: 250 })
+  expect(await viewOf(guest, id)).toMatchObject({ operator_earnings_cents: 35 })
+})

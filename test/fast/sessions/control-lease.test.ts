@@ -293,6 +293,13 @@ test('a supervisor controls no more robots than the organization allows', async 
   expect(await sessions[0]?.act(supervisor, 'take_over')).toMatchObject({ status: 200 })
   const refused = await sessions[1]?.act(supervisor, 'take_over')
   expect(refused && codeOf(refused)).toEqual([409, 'supervisor_busy'])
+  // What others give is not refused: who is lost, or gives control back, must find an heir.
+  const { act, operator } = sessions[1] as Awaited<ReturnType<typeof teamSession>>
+  const [asked] = (await act(supervisor, 'request')).body.requests
+  expect(await act(operator, 'accept', { requestId: asked.id })).toMatchObject({
+    status: 200,
+    body: { holder: { user_id: supervisor.id } },
+  })
   await owner.patch(`/api/organizations/${teamId}`, { robots_per_supervisor: 8 })
 })
 
@@ -324,4 +331,20 @@ test('control of a marketplace session is for its operator, invited operators an
     status: 200,
     body: { holder: { kind: 'owner' } },
   })
+})
+
+test('an operator of the marketplace accepts control of one robot only', async () => {
+  const guest = await world.operator()
+  const offers = []
+  for (const { operator, id } of [await openSessionFixture(world), await openSessionFixture(world)]) {
+    const control = `/api/sessions/${id}/control`
+    const [offer] = (await operator.post(control, { action: 'offer', to: guest.id })).body.requests
+    await (await world.drive(guest, id)).state()
+    offers.push(() => guest.post(control, { action: 'accept', requestId: offer.id }))
+  }
+  const replies = await Promise.all(offers.map((accept) => accept()))
+  expect(replies.map(codeOf).sort()).toEqual([
+    [200, null],
+    [409, 'control_ineligible'],
+  ])
 })

@@ -1,12 +1,7 @@
-import type { ControlKind, ControlSchema, OrganizationRole, SessionStatus } from '@wheelhouse/protocol'
+import type { ControlKind, ControlSchema, Lease, OrganizationRole, SessionStatus } from '@wheelhouse/protocol'
 import type { BusTopic, BusTopics } from '../../../src/core/events/bus.ts'
 import type { Presence } from '../../../src/modules/presence/presence.service.ts'
-import type {
-  Lease,
-  LinkState,
-  OpenSession,
-  PresenceStore,
-} from '../../../src/modules/presence/presence.store.ts'
+import type { LinkState, OpenSession, PresenceStore } from '../../../src/modules/presence/presence.store.ts'
 import type {
   ControlPersistence,
   LatencyIncrement,

@@ -1,5 +1,4 @@
-import type { ControlKind } from '@wheelhouse/protocol'
-import type { Lease } from '../../../src/modules/presence/index.ts'
+import type { ControlKind, Lease } from '@wheelhouse/protocol'
 
 /** Returns a control lease that a user holds; null for nobody. */
 export const leaseOf = (userId: string | null, epoch = 1, kind: ControlKind = 'operator'): Lease => ({

@@ -44,7 +44,7 @@ create table control_intervals (
   constraint control_intervals_holder check (num_nonnulls(participant_id, user_id, kind) in (0, 3)),
   constraint control_intervals_price check (
     client_rate_cents_per_minute >= 0 and operator_share_percent between 0 and 100
-    and (kind is not distinct from 'operator' or (client_rate_cents_per_minute = 0 and operator_share_percent = 0))),
+    and (coalesce(kind in ('operator', 'supervisor', 'owner'), false) or (client_rate_cents_per_minute = 0 and operator_share_percent = 0))),
   constraint control_intervals_session_id_foreign foreign key (session_id) references sessions (id),
   constraint control_intervals_participant_id_foreign foreign key (participant_id) references control_participants (id) on delete restrict,
   constraint control_intervals_user_id_foreign foreign key (user_id) references users (id) on delete restrict

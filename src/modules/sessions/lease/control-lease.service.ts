@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ControlAction, ControlHolder, ControlLease, TransferReason } from '@wheelhouse/protocol'
+import type { ControlAction, ControlLease, Lease, TransferReason } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { audit } from '../../../core/audit/audit.ts'
 import type { Db } from '../../../core/database/tables.ts'
@@ -27,14 +27,7 @@ import {
   type NamedCandidate,
 } from './candidates.ts'
 import { decideLease, heirOf, type LeaseState } from './lease-rules.ts'
-import {
-  beginEpoch,
-  joinControl,
-  openRequests,
-  readLease,
-  requestView,
-  type StoredLease,
-} from './lease-store.ts'
+import { beginEpoch, joinControl, openRequests, readLease, requestView } from './lease-store.ts'
 
 /** How long an offer or a request waits for an answer. */
 const CONTROL_REQUEST_LIFETIME_MS = 60_000
@@ -68,9 +61,8 @@ export function createControlLeases(deps: {
 }) {
   const { db, transact, now, bus, queries } = deps
 
-  async function view(session: LeasedSession & Parameters<typeof readLease>[1]): Promise<ControlLease> {
-    const isOpen =
-      (session as SessionDetailRow).status === 'ACTIVE' || (session as SessionDetailRow).status === 'PAUSED'
+  async function view(session: SessionDetailRow): Promise<ControlLease> {
+    const isOpen = session.status === 'ACTIVE' || session.status === 'PAUSED'
     const [lease, requests] = await Promise.all([
       readLease(db, session),
       isOpen ? openRequests(db, session.id, now()).execute() : [],
@@ -166,7 +158,7 @@ export function createControlLeases(deps: {
     tx: Tx,
     session: SessionRecord,
     robot: RobotRecord,
-    lease: StoredLease,
+    lease: Lease,
     change: {
       holder: NamedCandidate | null
       reason: TransferReason
@@ -177,8 +169,8 @@ export function createControlLeases(deps: {
   ): Promise<void> {
     const { at, actorId, credential, holder, reason } = change
     const { holder: from } = lease
-    if (holder && (holder.kind === 'supervisor' || holder.kind === 'owner'))
-      await requireFreeSupervisor(tx, session, holder.userId)
+    // What somebody gets from others is never refused: a holder that is lost, or gives control back, must find an heir.
+    if (holder && holder.userId === actorId) await requireFree(tx, session, holder)
     const next = await beginEpoch(tx, session, lease, { holder, reason, at })
     await tx.db
       .updateTable('control_requests')
@@ -217,7 +209,7 @@ export function createControlLeases(deps: {
     tx: Tx,
     session: SessionRecord,
     robot: RobotRecord,
-    lease: StoredLease,
+    lease: Lease,
     question: {
       at: Date
       actorId: string
@@ -287,7 +279,8 @@ export function createControlLeases(deps: {
      */
     async act(caller: Caller, sessionId: string, command: LeaseCommand): Promise<ControlLease> {
       requireKeyFor(caller, 'sessions.drive')
-      const ahead = isAhead(command)
+      // A policy takes control from nobody.
+      const ahead = !caller.isProgram && isAhead(command)
       const announce = (begins: boolean) =>
         ahead &&
         bus.publish('control.changing', {
@@ -311,11 +304,11 @@ export function createControlLeases(deps: {
             )
           await perform(tx, { ...locked, operator_name: session.operator_name }, robot, caller, command)
         })
+        return await view(session)
       } catch (cause) {
-        announce(false)
+        announce(false) // nothing to the gateway once it has the new lease
         throw cause
       }
-      return await view(await queries.get(caller, sessionId))
     },
 
     /**
@@ -388,25 +381,33 @@ function meOf(
 }
 
 function stateOf(
-  { holder, earlierIds }: StoredLease & { readonly earlierIds: readonly string[] },
+  { holder, earlierIds }: Lease & { readonly earlierIds: readonly string[] },
   session: LeasedSession,
   known: ReadonlyMap<string, NamedCandidate>,
 ): LeaseState {
   return {
-    holder:
-      holder &&
-      ({ userId: holder.user_id, kind: holder.kind } satisfies Pick<ControlHolder, 'kind'> & {
-        userId: string
-      }),
+    holder: holder && { userId: holder.user_id, kind: holder.kind },
     earlier: earlierIds.flatMap((id) => known.get(id) ?? []),
     operator: known.get(session.operator_id) ?? null,
   }
 }
 
 /**
- * Requires that a supervisor controls fewer robots than the organization allows. The lock on the member makes concurrent takeovers of one
- * person wait for each other.
+ * Requires that a person who takes control is free for it: a supervisor controls fewer robots than the organization allows, and an
+ * operator of the marketplace no other. The locks make concurrent changes of one person, and starts of sessions, wait for each other.
  */
+async function requireFree(
+  tx: Tx,
+  session: SessionRecord,
+  { userId, kind, asMember }: NamedCandidate,
+): Promise<void> {
+  if (kind === 'supervisor' || kind === 'owner') return await requireFreeSupervisor(tx, session, userId)
+  if (asMember || userId === session.operator_id) return
+  await tx.db.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute()
+  if (!(await findGuest(tx.db, session, userId)))
+    throw conflict('control_ineligible', 'You may not control this robot now. End your other session first.')
+}
+
 async function requireFreeSupervisor(tx: Tx, session: SessionRecord, userId: string): Promise<void> {
   await tx.db
     .selectFrom('organization_members')

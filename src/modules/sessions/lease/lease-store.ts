@@ -3,6 +3,7 @@ import {
   type ControlHolder,
   type ControlRequest,
   FIRST_EPOCH,
+  type Lease,
   type TransferReason,
 } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
@@ -15,12 +16,6 @@ import type { LeasedSession, NamedCandidate } from './candidates.ts'
 
 /** The earlier epochs that count when control goes back. */
 const MAX_EARLIER = 20
-
-/** Who holds control of a session in which epoch. */
-export interface StoredLease {
-  readonly epoch: number
-  readonly holder: ControlHolder | null
-}
 
 /** An epoch of a session with its holder's name, the newest first. */
 const selectIntervals = (db: Db, sessionId: string) =>
@@ -53,7 +48,7 @@ const holderOf = (row: IntervalRow): ControlHolder | null =>
 export async function readLease(
   db: Db,
   session: LeasedSession & { readonly started_at: Date | null; readonly operator_name: string },
-): Promise<StoredLease & { readonly earlierIds: readonly string[] }> {
+): Promise<Lease & { readonly earlierIds: readonly string[] }> {
   const [newest, ...older] = await selectIntervals(db, session.id).execute()
   if (!newest) {
     const { service_of_id: programOf } = await db
@@ -107,7 +102,10 @@ const FREE = { plan_id: null, client_rate_cents_per_minute: 0, operator_share_pe
 
 /** Returns the price of an epoch: that of the session, or of the client's plan if the session itself costs nothing. */
 function termsOf(session: SessionRecord, holder: NamedCandidate | null) {
-  if (holder === null || holder.asMember || holder.kind !== 'operator') return FREE
+  if (holder === null) return FREE
+  // Also as the owner: control that comes back does not make the session free.
+  if (holder.userId === session.operator_id) return termsOfSession(session)
+  if (holder.asMember || holder.kind !== 'operator') return FREE
   if (session.own_operator) return planTerms(sql`${session.client_id}::uuid`)
   return termsOfSession(session)
 }
@@ -125,9 +123,9 @@ const termsOfSession = (session: SessionRecord) => ({
 export async function beginEpoch(
   tx: Tx,
   session: SessionRecord,
-  lease: StoredLease,
+  lease: Lease,
   next: { readonly holder: NamedCandidate | null; readonly reason: TransferReason; readonly at: Date },
-): Promise<StoredLease> {
+): Promise<Lease> {
   const { holder, reason, at } = next
   if (lease.epoch === FIRST_EPOCH) {
     const asMember = session.own_operator
