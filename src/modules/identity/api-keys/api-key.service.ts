@@ -55,7 +55,7 @@ const DAY_MS = 86_400_000
 const PREFIX_SHOWN = 'svc_live_'.length + 4
 
 /** Selects the users of key hashes. It runs for every request that has an API key. */
-const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, param) =>
+const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, _param, oneOf) =>
   db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
@@ -71,7 +71,7 @@ const findKeyHolders = compiled<{ hashes: readonly string[] }>()((db, param) =>
     .select(['users.is_client', 'users.is_operator', 'users.permissions_version'])
     .select(['users.suspended_at', 'users.suspension_reason', 'users.service_of_id'])
     .select(sql<boolean>`api_keys.expires_at <= now()`.as('expired'))
-    .where('api_keys.hash', '=', sql<string>`any(${param('hashes')}::text[])`),
+    .where('api_keys.hash', '=', oneOf('hashes', 'text')),
 )
 
 /** Creates the API key service: create, list, revoke and resolve keys. */

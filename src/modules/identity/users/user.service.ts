@@ -47,11 +47,11 @@ const findTokenUsers = compiled<{ issuers: readonly string[]; subjects: readonly
     .select(columnsOf(User).map((column) => `users.${column}` as const)),
 )
 
-const findRoleAttributes = compiled<{ ids: readonly string[] }>()((db, param) =>
+const findRoleAttributes = compiled<{ ids: readonly string[] }>()((db, _param, oneOf) =>
   db
     .selectFrom('users')
     .select(['id', 'is_client', 'is_operator', 'email', 'email_verified', 'suspended_at'])
-    .where('id', '=', sql<string>`any(${param('ids')}::uuid[])`),
+    .where('id', '=', oneOf('ids', 'uuid')),
 )
 
 /** Creates the user service. The identity provider's (issuer, subject) pair identifies a user. */

@@ -31,16 +31,16 @@ interface Ids {
   readonly ids: readonly string[]
 }
 
-const partiesOf = compiled<Ids>()((db, param) =>
+const partiesOf = compiled<Ids>()((db, _param, oneOf) =>
   db
     .selectFrom('sessions')
     .innerJoin('robots', 'robots.id', 'sessions.robot_id')
     .select(['sessions.id', 'sessions.operator_id', 'sessions.client_id', 'sessions.own_operator'])
     .select(['sessions.robot_id', 'sessions.event_seq', 'robots.group_id', ...controlParts])
-    .where('sessions.id', '=', sql<string>`any(${param('ids')}::uuid[])`),
+    .where('sessions.id', '=', oneOf('ids', 'uuid')),
 )
 
-const detailsOf = compiled<Ids>()((db, param) =>
+const detailsOf = compiled<Ids>()((db, _param, oneOf) =>
   selectWithNames(db)
     .select(columnsOf(Session).map((column) => `sessions.${column}` as const))
     .innerJoin('robot_presence', 'robot_presence.robot_id', 'sessions.robot_id')
@@ -58,7 +58,7 @@ const detailsOf = compiled<Ids>()((db, param) =>
     .select('session_latency.picture_limited_ms')
     .select(['session_latency.min_speed_scale', 'session_latency.video_buckets'])
     .select(['session_latency.video_max_ms', 'session_latency.video_dropped'])
-    .where('sessions.id', '=', sql<string>`any(${param('ids')}::uuid[])`),
+    .where('sessions.id', '=', oneOf('ids', 'uuid')),
 )
 
 /** Up to `limit` entries of a session's log with numbers above `after`. */
