@@ -189,7 +189,21 @@ export const RecordingBookmark = defineEntity({
 })
 export type RecordingBookmark = InferEntity<typeof RecordingBookmark>
 
+/** The bytes of all recordings and exports of an organization or a user, maintained by triggers. A missing row means none. */
+export const StoredBytes = defineEntity({
+  name: 'StoredBytes',
+  tableName: 'stored_bytes',
+  properties: {
+    /** The id of the organization or the user. */
+    id: p.uuid().primary(),
+    bytes: p.bigint('number'),
+  },
+})
+export type StoredBytes = InferEntity<typeof StoredBytes>
+
 declare module '../../core/database/tables.ts' {
   interface Tables
-    extends TablesOf<typeof RecordingDownload | typeof RecordingShare | typeof RecordingBookmark> {}
+    extends TablesOf<
+      typeof RecordingDownload | typeof RecordingShare | typeof RecordingBookmark | typeof StoredBytes
+    > {}
 }

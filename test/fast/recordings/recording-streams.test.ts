@@ -158,11 +158,16 @@ test('a late stream does not bring back a recording that its owner has deleted',
   const session = await recordedSession()
   const stream = await session.open()
   const { recordingId } = stream
+  const usedBytes = async () => (await session.owner.get('/api/recordings')).body.used_bytes
+  expect(await usedBytes()).toBe(0)
   await streams().addSegment(session.segment(stream))
+  expect(await usedBytes()).toBe(100)
   await streams().closeStream(stream.streamId, { atMs: Date.now(), gap: null })
   await performAction(session.owner, session.id, 'end')
   await waitFor(async () => expect((await session.recording()).status).toBe('READY'))
+  expect(await usedBytes(), 'of the merged file').toBe((await session.recording()).size_bytes)
   expect((await session.owner.delete(`/api/recordings/${recordingId}`)).status).toBe(204)
+  expect(await usedBytes()).toBe(0)
   await expect(session.open()).rejects.toThrow('session_over')
   await expect(session.open({ originId: stream.streamId })).rejects.toThrow('session_over')
   expect((await session.owner.get(`/api/sessions/${session.id}/recording`)).status).toBe(404)

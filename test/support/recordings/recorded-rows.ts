@@ -44,6 +44,12 @@ export async function insertRecordedSession(db: Pick<Client, 'query'>, rows: Rec
       file.key,
     ],
   )
+  // Most callers insert without triggers, which would count it.
+  await db.query(
+    `insert into stored_bytes (id, bytes) select client_id, sum(size_bytes) from recordings where client_id = $1 group by client_id
+     on conflict (id) do update set bytes = excluded.bytes`,
+    [clientId],
+  )
   await db.query(
     `insert into recording_streams (id, recording_id, source, origin_id, node_id, opened_at, closed_at)
      select stream, $1, 'gateway', stream, gen_random_uuid(), $2, $3 from gen_random_uuid() stream`,
