@@ -6,6 +6,8 @@ export type {
   VideoIncrement,
 } from './control/control-persistence.service.ts'
 export { BUCKET_COUNT, bucketOf } from './latency/latency-histogram.ts'
+export { ChangeControl } from './lease/control-lease.routes.ts'
+export type { ControlLeases } from './lease/control-lease.service.ts'
 export { createDirectStop, type DirectStop } from './lifecycle/direct-stop.ts'
 export type { SessionLifecycle } from './lifecycle/session-lifecycle.ts'
 export type { SessionPresence } from './lifecycle/session-presence.ts'

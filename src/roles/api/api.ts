@@ -11,6 +11,7 @@ import {
   limitLogins,
 } from '../../core/http/request-authorization.ts'
 import { metricsRoute } from '../../core/metrics/metrics-http.ts'
+import { hasScope } from '../../core/permissions/authorization.ts'
 import { adminListEndpoints, auditEndpoints, overviewEndpoint } from '../../modules/admin/index.ts'
 import { billingEndpoints } from '../../modules/billing/index.ts'
 import { clientsEndpoints } from '../../modules/clients/index.ts'
@@ -25,7 +26,13 @@ import { provisioningRoutes, scimServer } from '../../modules/provisioning/index
 import { recordingsEndpoints } from '../../modules/recordings/index.ts'
 import { robotsEndpoints } from '../../modules/robots/index.ts'
 import { searchEndpoint } from '../../modules/search/index.ts'
-import { createDirectStop, type DirectStop, sessionsEndpoints } from '../../modules/sessions/index.ts'
+import {
+  ChangeControl,
+  type ControlLeases,
+  createDirectStop,
+  type DirectStop,
+  sessionsEndpoints,
+} from '../../modules/sessions/index.ts'
 import { supportEndpoints } from '../../modules/support/index.ts'
 import { videoEndpoints } from '../../modules/video/index.ts'
 import { streamEndpoints, webhookEndpoints } from '../../modules/webhooks/index.ts'
@@ -113,7 +120,7 @@ export function createApi(
     interceptor: idempotency.intercept,
     threadTime: core.threadTime,
     rememberedCaller: auth.rememberedCaller,
-    wrap: stopsWithoutDatabase(auth, directStop),
+    wrap: haltsWithoutDatabase(auth, directStop, sessions.controlLeases),
     observe: metrics.request,
     diskIsFull: () => core.diskWatch.full,
     validateResponses: config.validateOutput,
@@ -157,10 +164,25 @@ export function createApi(
   return app.callback()
 }
 
-/** Lets a stop of a session reach the robot although the database does not answer. */
-const stopsWithoutDatabase =
-  (auth: Auth, directStop: DirectStop): HandlerWrapper =>
+/**
+ * Lets a stop of a session reach the robot although the database does not answer, and a change of who controls it before the database
+ * has found the caller.
+ */
+const haltsWithoutDatabase =
+  (auth: Auth, directStop: DirectStop, controlLeases: ControlLeases): HandlerWrapper =>
   ({ method, path }, handle) => {
+    if (method === 'post' && path === '/api/sessions/{id}/control')
+      return async (http) => {
+        const { data: command } = ChangeControl.safeParse(http.request.body)
+        const caller = command && auth.rememberedCaller(http)
+        const mayDrive = caller && hasScope(caller.credential, ['drive'])
+        const release = mayDrive && controlLeases.haltAhead(caller, String(http.params.id), command)
+        try {
+          await handle(http)
+        } finally {
+          if (release) release() // does nothing once control has changed hands
+        }
+      }
     if (method !== 'patch' || path !== '/api/sessions/{id}') return handle
     return async (http) => {
       const { body } = http.request

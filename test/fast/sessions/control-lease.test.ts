@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { OrganizationRole } from '@wheelhouse/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectTo } from '../../support/database/sql.ts'
 import { addMember, createTeam, teamRobot } from '../../support/world/organizations.ts'
 import {
   openSessionFixture,
@@ -14,13 +16,14 @@ import { createWorld, type World } from '../../support/world/world.ts'
 const GRACE_MS = 1_000
 
 let world: World
+let founder: TestUser
 let owner: TestUser
 let teamId: string
 beforeAll(async () => {
   world = await createWorld({
     env: { OPERATOR_GRACE_MS: String(GRACE_MS), DEADMAN_MS: '500', HEARTBEAT_TIMEOUT_MS: '30000' },
   })
-  const founder = await world.client()
+  founder = await world.client()
   teamId = await createTeam(founder)
   owner = await founder.actingFor(teamId)
 })
@@ -137,6 +140,95 @@ test('a supervisor takes over and returns: the robot halts, obeys one of them, a
     },
     { epoch: 3, reason: 'returned', from: { user_id: supervisor.id }, to: { user_id: operator.id } },
   ])
+})
+
+test('a takeover halts the robot before the database has found the caller, and a refused one lets the operator drive on', async () => {
+  const { id, console, link, act } = await teamSession()
+  const supervisor = await member('supervisor')
+  const colleague = await member('operator')
+  await supervisor.get(`/api/sessions/${id}`)
+  await colleague.get(`/api/sessions/${id}`)
+  console.control({ linear: 0.4 })
+  await link.next('control')
+  await using database = await connectTo(world.database.url)
+  await database.query('begin')
+  await database.query('lock table organization_members in access exclusive mode')
+  const taken = act(supervisor, 'take_over')
+  expect(await link.next('stop')).toEqual({ type: 'stop', reason: 'control_transferred', latched: false })
+  const refused = act(colleague, 'take_over')
+  await database.query("update users set suspended_at = now(), suspension_reason = 'test' where id = $1", [
+    supervisor.id,
+  ])
+  await database.query('commit')
+  expect([(await taken).status, (await refused).status]).toEqual([403, 403])
+  await waitFor(async () => {
+    console.control({ linear: 0.3 })
+    expect(await link.next('control')).toMatchObject({ data: { linear: 0.3 } })
+  })
+})
+
+describe('who may not change who controls the robot', () => {
+  const actions = ['offer', 'request', 'accept', 'deny', 'take_over', 'return', 'revoke'] as const
+  const refusals: Record<string, Partial<Record<(typeof actions)[number], number>>> = {
+    owner: { offer: 403, return: 403 },
+    admin: { offer: 403, return: 403 },
+    supervisor: { offer: 403, return: 403 },
+    operator: { offer: 403, take_over: 403, return: 403, revoke: 403 },
+    viewer: { offer: 403, request: 403, accept: 403, deny: 403, take_over: 403, return: 403, revoke: 403 },
+    billing: { offer: 403, request: 403, accept: 403, deny: 403, take_over: 403, return: 403, revoke: 403 },
+  }
+  let session: Awaited<ReturnType<typeof teamSession>>
+  beforeAll(async () => {
+    session = await teamSession()
+  })
+  afterAll(() => session.link.close())
+
+  const bodyOf = (action: string) => ({
+    action,
+    ...((action === 'accept' || action === 'deny') && { requestId: randomUUID() }),
+  })
+
+  test.for(Object.entries(refusals))('a member who is %s', async ([role, refused]) => {
+    const user = await member(role as OrganizationRole)
+    const statuses: Record<string, number> = {}
+    // Others are allowed, or concern an offer that is not open.
+    for (const action of actions)
+      if (refused[action] !== undefined)
+        statuses[action] = (await user.post(session.control, bodyOf(action))).status
+    expect(statuses).toEqual(refused)
+  })
+
+  test('the holder, who has it already', async () => {
+    const { operator, control } = session
+    for (const action of ['request', 'take_over'])
+      expect(codeOf(await operator.post(control, { action }))).toEqual([409, 'control_held'])
+    for (const action of ['accept', 'deny'])
+      expect(codeOf(await operator.post(control, bodyOf(action)))).toEqual([409, 'control_request_closed'])
+    expect(codeOf(await operator.post(control, { action: 'revoke' }))).toEqual([403, 'control_not_allowed'])
+  })
+
+  test('anybody else, and keys without the scope', async () => {
+    const { control } = session
+    const strangers = [await world.operator(), await world.client(), await founder.actingFor(founder.id)]
+    for (const stranger of strangers)
+      for (const action of actions) expect((await stranger.post(control, bodyOf(action))).status).toBe(404)
+    const account = (
+      await owner.post(`/api/organizations/${teamId}/service-accounts`, { name: 'Policy', role: 'operator' })
+    ).body
+    const keys = `/api/organizations/${teamId}/service-accounts/${account.id}/keys`
+    const reader = (await owner.post(keys, { scopes: ['read', 'sessions'], expiresInDays: 1 })).body.key
+    const policy = (await owner.post(keys, { scopes: ['read', 'drive'], expiresInDays: 1 })).body.key
+    for (const action of actions)
+      expect(codeOf(await owner.request('POST', control, bodyOf(action), reader))).toEqual([
+        403,
+        'scope_required',
+      ])
+    for (const action of ['offer', 'take_over', 'return', 'revoke'])
+      expect(codeOf(await owner.request('POST', control, bodyOf(action), policy))).toEqual([
+        403,
+        'control_not_allowed',
+      ])
+  })
 })
 
 test('a stop wins: it stays latched while control changes hands', async () => {

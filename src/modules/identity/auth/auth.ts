@@ -238,8 +238,8 @@ export function createAuth(deps: {
   }
 
   /**
-   * Returns the caller of a request without the database, if this process has accepted the credential before. Only for stops while
-   * the database does not answer.
+   * Returns the caller of a request without the database, if this process has accepted the credential before. Only for what halts a
+   * robot: stops while the database does not answer, and changes of who controls it.
    */
   function rememberedCaller(http: Context): Caller | undefined {
     const { authorization, cookie } = http.req.headers

@@ -8,8 +8,8 @@ const MAX_CALLERS = 10_000
 const REMEMBERED_MS = 60 * 60_000
 
 /**
- * Remembers the callers of credentials that this process has accepted. Only a stop may rely on it, while the database does not
- * answer. A credential that is revoked, refused or expired, and those of users who lose a permission, are forgotten.
+ * Remembers the callers of credentials that this process has accepted. Only what halts a robot may rely on it. A credential that is
+ * revoked, refused or expired, and those of users who lose a permission, are forgotten.
  */
 export function createRememberedCallers(bus: Bus, clockMs: () => number = Date.now) {
   const callers = new Map<string, { readonly caller: Caller; readonly untilMs: number }>()

@@ -4,7 +4,7 @@ import { type Endpoint, endpoint, idParams } from '../../../core/http/endpoint.t
 import type { ControlLeases } from './control-lease.service.ts'
 
 /** Body of POST /api/sessions/{id}/control. */
-const ChangeControl = z.strictObject({
+export const ChangeControl = z.strictObject({
   action: ControlAction.meta({
     description:
       'offer gives control away, to one user or, without `to`, to any supervisor. request asks the holder. accept and deny answer one ' +

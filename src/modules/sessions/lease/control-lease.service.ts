@@ -75,6 +75,20 @@ export function createControlLeases(deps: {
   }
 
   /**
+   * Tells the gateway of a command that takes control away, so that the robot halts before the database is asked. Call the result if
+   * the command is refused, or afterwards in any case: the former holder then drives on if control has not changed hands. A policy
+   * takes control from nobody.
+   */
+  function haltAhead(caller: Caller, sessionId: string, command: LeaseCommand): () => void {
+    const { userId, organization } = caller
+    if (caller.isProgram || !isAhead(command)) return () => {}
+    const announce = (begins: boolean) =>
+      bus.publish('control.changing', { sessionId, begins, userId, organization })
+    announce(true)
+    return () => announce(false)
+  }
+
+  /**
    * Decides a command.
    * @throws 403 or 409 if it is refused
    */
@@ -264,6 +278,8 @@ export function createControlLeases(deps: {
   }
 
   return {
+    haltAhead,
+
     /**
      * Returns who controls the robot, and who wants to.
      * @throws 404 when the caller may not see the session
@@ -279,17 +295,7 @@ export function createControlLeases(deps: {
      */
     async act(caller: Caller, sessionId: string, command: LeaseCommand): Promise<ControlLease> {
       requireKeyFor(caller, 'sessions.drive')
-      // A policy takes control from nobody.
-      const ahead = !caller.isProgram && isAhead(command)
-      const announce = (begins: boolean) =>
-        ahead &&
-        bus.publish('control.changing', {
-          sessionId,
-          begins,
-          userId: caller.userId,
-          organization: caller.organization,
-        })
-      announce(true)
+      const giveUp = haltAhead(caller, sessionId, command)
       try {
         const session = await queries.get(caller, sessionId)
         // Most refusals need no lock, so that many who reach for control at once do not wait for each other.
@@ -306,7 +312,7 @@ export function createControlLeases(deps: {
         })
         return await view(session)
       } catch (cause) {
-        announce(false) // nothing to the gateway once it has the new lease
+        giveUp() // nothing to the gateway once it has the new lease
         throw cause
       }
     },
