@@ -1,6 +1,7 @@
 import type { Lab } from './lab.ts'
 import { openLab } from './lab.ts'
 import { measureConsole } from './measure/console.ts'
+import { measureControl } from './measure/control.ts'
 import { measureHeartbeats } from './measure/heartbeats.ts'
 import { measureHub } from './measure/hub.ts'
 import { measureMemory } from './measure/memory.ts'
@@ -31,6 +32,7 @@ const measure: Record<Measurement, (lab: Lab, plan: Plan) => Promise<Section>> =
   silence: measureSilence,
   rest: measureRest,
   relay: measureRelay,
+  control: measureControl,
   recording: measureRecording,
   'recorded-hour': measureRecordedHour,
   hub: measureHub,

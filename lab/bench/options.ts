@@ -9,6 +9,7 @@ export const measurements = [
   'silence',
   'hub',
   'relay',
+  'control',
   'recording',
   'recorded-hour',
   'console',
@@ -33,6 +34,15 @@ export interface RelayPlan {
   readonly stallsEach: number
   /** Requested stops, half of them by observers, each for another pair. */
   readonly stopRequests: number
+}
+
+/** Control that changes hands. */
+export interface ControlPlan {
+  /** Takeovers, one after the other. */
+  readonly takeovers: number
+  /** Takeovers at once, and the number of supervisors who send them. */
+  readonly atOnce: number
+  readonly rivals: number
 }
 
 /** The hub's events on their way to watching clients. */
@@ -123,6 +133,7 @@ export interface Plan {
   /** The folder of the earlier version. */
   readonly before: string | undefined
   readonly relay: RelayPlan
+  readonly control: ControlPlan
   readonly recording: RecordingPlan
   readonly recordedHour: RecordedHourPlan
   readonly hub: HubPlan
@@ -165,6 +176,7 @@ const full = {
     stallsEach: 4,
     stopRequests: 500,
   } as RelayPlan,
+  control: { takeovers: 300, atOnce: 1_000, rivals: 40 },
   recording: { pairs: 100, warmUpMs: 1_500, rounds: 5, seconds: 8, loadSeconds: 25 },
   recordedHour: { seconds: 3_600, episodes: [1, 60], openings: 5 },
   hub: {
@@ -214,6 +226,7 @@ const quick: typeof full = {
     stallsEach: 1,
     stopRequests: 100,
   },
+  control: { takeovers: 50, atOnce: 200, rivals: 10 },
   recording: { pairs: 20, warmUpMs: 500, rounds: 3, seconds: 2, loadSeconds: 5 },
   recordedHour: { seconds: 120, episodes: [2], openings: 2 },
   hub: {

@@ -82,7 +82,7 @@ async function check(lab: Lab, { folder, env }: Awaited<ReturnType<typeof instal
   await wheelhouse.stop()
 }
 
-const print = (text: string) => process.stdout.write(`${text.trimEnd()}\n`)
+const print = (text: string): void => void process.stdout.write(`${text.trimEnd()}\n`)
 
 async function main(): Promise<void> {
   const [checkout] = process.argv.slice(2)

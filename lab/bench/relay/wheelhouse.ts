@@ -66,7 +66,8 @@ export async function startWheelhouseRelay(
     const { sessionId = '', operator, owner } = actorGroups[pair] as SoakActors
     const [side, userId] =
       part === 'control' ? (['operator', operator.id] as const) : (['observer', owner.id] as const)
-    const { ticket } = tickets.issue({ sessionId, userId, part, permissionsVersion: 0, number: 1 })
+    const claims = { sessionId, userId, organizationId: userId, part, permissionsVersion: 0, number: 1 }
+    const { ticket } = tickets.issue(claims)
     return { pair, side, path: `/sessions/${sessionId}/${part}`, token: ticket }
   }
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
-import { type ApiUser, finishedSessions, users, withoutTriggers } from './fixtures.ts'
+import { type ApiUser, finishedSessions, robotsOf, users, withoutTriggers } from './fixtures.ts'
 
 /** A team with an owner, and a member who sees half of its robots, by their group. */
 export interface BenchTeam {
@@ -47,6 +47,36 @@ export async function seedTeam(db: Client, { members, robots }: TeamSize): Promi
   await seedRobots(db, id, robots)
   await seedHistory(db, id, owner)
   return { id, owner, grouped }
+}
+
+/** A robot of a team, with those who may control it. */
+export interface ControlTeam {
+  readonly robotId: string
+  readonly operator: ApiUser
+  readonly supervisors: readonly ApiUser[]
+}
+
+/** Creates a team with one robot without a latency budget, an operator and supervisors, directly in the database. */
+export async function seedControlTeam(db: Client, supervisorCount: number): Promise<ControlTeam> {
+  const id = randomUUID()
+  await db.query(`insert into organizations (id, name) values ($1, 'Control team')`, [id])
+  const [owner, operator, ...supervisors] = (await users(db, supervisorCount + 2, 'operator', id)) as [
+    ApiUser,
+    ApiUser,
+    ...ApiUser[],
+  ]
+  await db.query(
+    `insert into organization_members (organization_id, user_id, role)
+     select $1, user_id, case when user_id = $3 then 'owner' when user_id = $4 then 'operator' else 'supervisor' end
+     from unnest($2::uuid[]) as user_id`,
+    [id, [owner.id, operator.id, ...supervisors.map((user) => user.id)], owner.id, operator.id],
+  )
+  const [robotId] = (await robotsOf(db, [id], 'OFFLINE')) as [string]
+  await db.query(
+    'update robots set latency_budget_ms = null, latency_limit_ms = 5000, video_limit_ms = null where id = $1',
+    [robotId],
+  )
+  return { robotId, operator, supervisors }
 }
 
 async function seedRobots(db: Client, id: string, count: number): Promise<void> {

@@ -7,6 +7,7 @@ import { PricingPlan } from '../../../src/modules/billing/billing.entity.ts'
 import { ApiKey } from '../../../src/modules/identity/api-keys/api-key.entity.ts'
 import { User } from '../../../src/modules/identity/users/user.entity.ts'
 import { Notification } from '../../../src/modules/notifications/notification.entity.ts'
+import { Organization } from '../../../src/modules/organizations/organization.entity.ts'
 import { RobotPresence } from '../../../src/modules/presence/presence.entity.ts'
 import { Robot } from '../../../src/modules/robots/robot.entity.ts'
 import { Message, Session, SessionEvent } from '../../../src/modules/sessions/record/session.entity.ts'
@@ -102,8 +103,9 @@ async function startSession(http: Context): Promise<void> {
     const presence = await tx.findOneOrFail(RobotPresence, { robot: robotId })
     const owner = await tx.findOneOrFail(User, robot.owner, { lockMode: LockMode.PESSIMISTIC_WRITE })
     owner.notificationSeq += 1
-    const plan = owner.plan
-      ? await tx.findOneOrFail(PricingPlan, owner.plan)
+    const { plan: planId } = await tx.findOneOrFail(Organization, robot.owner)
+    const plan = planId
+      ? await tx.findOneOrFail(PricingPlan, planId)
       : await tx.findOneOrFail(PricingPlan, { isDefault: true })
     const made = tx.create(Session, {
       id: randomUUID(),

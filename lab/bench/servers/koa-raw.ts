@@ -148,7 +148,7 @@ const insertSession = `
   select $1::uuid, $2::uuid, $3::uuid, $4::uuid, 'ACTIVE', 1, $5::timestamptz, $5::timestamptz, $5::timestamptz,
     id, client_rate_cents_per_minute, operator_share_percent
   from pricing_plans where id = coalesce(
-    (select plan_id from users where id = $4::uuid), (select id from pricing_plans where is_default))
+    (select plan_id from organizations where id = $4::uuid), (select id from pricing_plans where is_default))
   returning *`
 
 const insertNotification = `

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ControlAction, ControlLease, Lease, TransferReason } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { audit } from '../../../core/audit/audit.ts'
+import { createBatchLoader } from '../../../core/database/batch-loader.ts'
 import type { Db } from '../../../core/database/tables.ts'
 import { AppError, conflict, forbidden } from '../../../core/errors/errors.ts'
 import type { Bus } from '../../../core/events/bus.ts'
@@ -60,6 +61,7 @@ export function createControlLeases(deps: {
   queries: SessionQueries
 }) {
   const { db, transact, now, bus, queries } = deps
+  const takeTurn = createTurns()
 
   async function view(session: SessionDetailRow): Promise<ControlLease> {
     const isOpen = session.status === 'ACTIVE' || session.status === 'PAUSED'
@@ -74,19 +76,50 @@ export function createControlLeases(deps: {
     }
   }
 
+  /** How many commands have halted a robot ahead and are not answered yet, by session and user. */
+  const ahead = new Map<string, number>()
+
   /**
-   * Tells the gateway of a command that takes control away, so that the robot halts before the database is asked. Call the result if
-   * the command is refused, or afterwards in any case: the former holder then drives on if control has not changed hands. A policy
-   * takes control from nobody.
+   * Tells the gateway of a command that takes control away, so that the robot halts before the database is asked. Call the result
+   * when the command is answered: the former holder then drives on, unless control has changed hands. A policy takes control from
+   * nobody.
    */
   function haltAhead(caller: Caller, sessionId: string, command: LeaseCommand): () => void {
     const { userId, organization } = caller
     if (caller.isProgram || !isAhead(command)) return () => {}
-    const announce = (begins: boolean) =>
-      bus.publish('control.changing', { sessionId, begins, userId, organization })
-    announce(true)
-    return () => announce(false)
+    const key = `${sessionId} ${userId}`
+    const count = (change: 1 | -1) => {
+      const before = ahead.get(key) ?? 0
+      const after = before + change
+      if (after === 0) ahead.delete(key)
+      else ahead.set(key, after)
+      if (before === 0 || after === 0)
+        bus.publish('control.changing', { sessionId, begins: after > 0, userId, organization })
+    }
+    count(1)
+    return () => count(-1)
   }
+
+  /** Reads the lease of a session, and which of the users who matter may control the robot. */
+  async function look(from: Db, session: JudgedSession, userIds: readonly string[]) {
+    const lease = await readLease(from, session)
+    const { holder, earlierIds } = lease
+    const ids = [...userIds, session.operator_id, ...(holder ? [holder.user_id] : []), ...earlierIds]
+    return { lease, known: await candidatesOf(from, session, ids) }
+  }
+  /** The same for many who reach for the same robot at once. */
+  const lookTogether = createBatchLoader(
+    async (wanted: readonly { readonly session: JudgedSession; readonly userIds: readonly string[] }[]) => {
+      const looks = new Map<string, ReturnType<typeof look>>()
+      for (const [id, group] of Map.groupBy(wanted, ({ session }) => session.id)) {
+        const [{ session }] = group as [(typeof wanted)[number]]
+        const userIds = group.flatMap((one) => one.userIds)
+        looks.set(id, look(db, session, userIds))
+      }
+      return await Promise.all(wanted.map(({ session }) => looks.get(session.id) as ReturnType<typeof look>))
+    },
+    { intervalMs: 2 },
+  )
 
   /**
    * Decides a command.
@@ -94,28 +127,18 @@ export function createControlLeases(deps: {
    */
   async function judge(
     from: Db,
-    session: LeasedSession & Parameters<typeof readLease>[1],
+    session: JudgedSession,
     caller: Caller,
     { action, to, requestId }: LeaseCommand,
   ) {
-    const lease = await readLease(from, session)
     const request =
       requestId === undefined
         ? undefined
         : ((await openRequests(from, session.id, now()).where('id', '=', requestId).executeTakeFirst()) ??
           null)
-    const known = await candidatesOf(
-      from,
-      session,
-      [
-        caller.userId,
-        session.operator_id,
-        lease.holder?.user_id,
-        to,
-        request?.from_id,
-        ...lease.earlierIds,
-      ].filter((id) => id !== undefined),
-    )
+    const userIds = [caller.userId, to, request?.from_id].filter((id) => id !== undefined)
+    const { lease, known } =
+      from === db ? await lookTogether({ session, userIds }) : await look(from, session, userIds)
     const me = meOf(caller, session, known)
     if (!me)
       throw forbidden(
@@ -295,25 +318,28 @@ export function createControlLeases(deps: {
      */
     async act(caller: Caller, sessionId: string, command: LeaseCommand): Promise<ControlLease> {
       requireKeyFor(caller, 'sessions.drive')
-      const giveUp = haltAhead(caller, sessionId, command)
+      const release = haltAhead(caller, sessionId, command)
       try {
         const session = await queries.get(caller, sessionId)
-        // Most refusals need no lock, so that many who reach for control at once do not wait for each other.
-        await judge(db, session, caller, command)
-        await transact(async (tx) => {
-          const robot = await lockRobot(tx, session.robot_id)
-          const locked = await lockForLogEntry(tx, sessionId, OPEN)
-          if (!locked)
-            throw conflict(
-              'session_not_open',
-              'Control changes hands only in a session that is active or paused.',
-            )
-          await perform(tx, { ...locked, operator_name: session.operator_name }, robot, caller, command)
-        })
+        await takeTurn(
+          sessionId,
+          // Most refusals need no lock, so that many who reach for control at once do not wait for each other.
+          () => judge(db, session, caller, command),
+          () =>
+            transact(async (tx) => {
+              const robot = await lockRobot(tx, session.robot_id)
+              const locked = await lockForLogEntry(tx, sessionId, OPEN)
+              if (!locked)
+                throw conflict(
+                  'session_not_open',
+                  'Control changes hands only in a session that is active or paused.',
+                )
+              await perform(tx, { ...locked, operator_name: session.operator_name }, robot, caller, command)
+            }),
+        )
         return await view(session)
-      } catch (cause) {
-        giveUp() // nothing to the gateway once it has the new lease
-        throw cause
+      } finally {
+        release() // does nothing once control has changed hands
       }
     },
 
@@ -375,6 +401,27 @@ export function createControlLeases(deps: {
   }
 }
 export type ControlLeases = ReturnType<typeof createControlLeases>
+
+type JudgedSession = LeasedSession & Parameters<typeof readLease>[1]
+
+/**
+ * Creates what lets one command at a time change a session, of those in this process. The others are judged again after each change,
+ * so that most of them are refused without a transaction.
+ */
+function createTurns() {
+  const turns = new Map<string, Promise<unknown>>()
+  return async (sessionId: string, check: () => Promise<unknown>, change: () => Promise<void>) => {
+    for (;;) {
+      await check()
+      const earlier = turns.get(sessionId)
+      if (earlier === undefined) break
+      await earlier.catch(() => {}) // its own request reports it
+    }
+    const turn = change().finally(() => turns.delete(sessionId))
+    turns.set(sessionId, turn)
+    await turn
+  }
+}
 
 /** Returns the caller as a participant. Who acts for another organization is none as its member. */
 function meOf(
