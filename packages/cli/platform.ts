@@ -99,6 +99,9 @@ async function stats(cli: Context): Promise<void> {
   })
 }
 
+/** Members who may not see costs get none. */
+const costOf = (cents: number | null) => (cents === null ? undefined : formatMoney(cents))
+
 function showClient(out: Output, stats: Schemas['ClientStats']): void {
   const { robots_by_status: robots, sessions_by_status: sessions } = stats
   out.line(styled('bold', 'As a client'))
@@ -106,8 +109,8 @@ function showClient(out: Output, stats: Schemas['ClientStats']): void {
     ['Robots', `${robots.AVAILABLE} available, ${robots.IN_SESSION} in session, ${robots.OFFLINE} offline`],
     ['Sessions', `${sessions.ACTIVE + sessions.PAUSED} open, ${sessions.COMPLETED} completed`],
     ['Minutes', stats.minutes],
-    ['Spent this month', formatMoney(stats.spend_this_month_cents)],
-    ['Spent in total', formatMoney(stats.spend_total_cents)],
+    ['Spent this month', costOf(stats.spend_this_month_cents)],
+    ['Spent in total', costOf(stats.spend_total_cents)],
     ['Episodes', `${stats.episodes_collected}, ${stats.data_collected_mb} MB`],
     ['Ratings given', stats.average_rating?.toFixed(1)],
   ])

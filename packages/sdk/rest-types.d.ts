@@ -3985,10 +3985,10 @@ export interface components {
              */
             minutes: number;
             /**
-             * @description In cents.
+             * @description In cents; null for members who may not see costs.
              * @example 14200
              */
-            spend_cents: number;
+            spend_cents: number | null;
         };
         /** @description The present state of a client: attention, live robots, costs. */
         ClientOverview: {
@@ -4045,15 +4045,15 @@ export interface components {
                  */
                 minutes: number;
                 /**
-                 * @description Charges of these sessions.
+                 * @description Charges of these sessions; null for members who may not see costs.
                  * @example 4800
                  */
-                spend_cents: number;
+                spend_cents: number | null;
                 /**
-                 * @description Cost of the open sessions if they ended now.
+                 * @description Cost of the open sessions if they ended now; null for members who may not see costs.
                  * @example 650
                  */
-                running_cents: number;
+                running_cents: number | null;
             };
             /** @description The first steps of a new owner. */
             first_steps: {
@@ -4399,15 +4399,15 @@ export interface components {
              */
             minutes: number;
             /**
-             * @description In cents, of sessions that ended in the current UTC month.
+             * @description In cents, of sessions that ended in the current UTC month; null for members who may not see costs.
              * @example 6300
              */
-            spend_this_month_cents: number;
+            spend_this_month_cents: number | null;
             /**
-             * @description In cents.
+             * @description In cents; null for members who may not see costs.
              * @example 20500
              */
-            spend_total_cents: number;
+            spend_total_cents: number | null;
             /** @example 216 */
             episodes_collected: number;
             /**

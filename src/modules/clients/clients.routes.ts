@@ -91,7 +91,7 @@ export function clientStatsEndpoints({ clientStats }: { clientStats: ClientStati
       summary: 'Returns usage statistics of your robots and sessions',
       access: { role: 'client', action: 'robots.read' },
       response: [200, ClientStats],
-      run: ({ caller }) => clientStats.forClient(scopeOf(caller)),
+      run: ({ caller }) => clientStats.forClient(caller),
     }),
   ]
 }

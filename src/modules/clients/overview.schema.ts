@@ -109,9 +109,12 @@ export const ClientOverview = z
       .object({
         sessions: count.meta({ description: 'Sessions that ended today.', examples: [4] }),
         minutes: count.meta({ description: 'Billed minutes of these sessions.', examples: [96] }),
-        spend_cents: count.meta({ description: 'Charges of these sessions.', examples: [4_800] }),
-        running_cents: count.meta({
-          description: 'Cost of the open sessions if they ended now.',
+        spend_cents: count.nullable().meta({
+          description: 'Charges of these sessions; null for members who may not see costs.',
+          examples: [4_800],
+        }),
+        running_cents: count.nullable().meta({
+          description: 'Cost of the open sessions if they ended now; null for members who may not see costs.',
           examples: [650],
         }),
       })

@@ -2,7 +2,14 @@ import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
 import type { Caller } from '../../core/http/endpoint.ts'
-import { can, inScope, ownedBy, type Scope, scopeOf } from '../../core/permissions/authorization.ts'
+import {
+  can,
+  inScope,
+  memberCan,
+  ownedBy,
+  type Scope,
+  scopeOf,
+} from '../../core/permissions/authorization.ts'
 import type { LiveRobots } from './live-robot.service.ts'
 import {
   type ClientOverview,
@@ -240,7 +247,9 @@ export function createClientOverview(deps: { db: Db; now: () => Date; liveRobots
         not_recorded,
         failing_webhooks,
         stuck_exports,
-        today: { ...endedToday, running_cents },
+        today: memberCan(caller.organization, 'billing.read')
+          ? { ...endedToday, running_cents }
+          : { ...endedToday, spend_cents: null, running_cents: null },
         first_steps,
       }
     },

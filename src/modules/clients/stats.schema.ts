@@ -3,6 +3,9 @@ import { z } from 'zod'
 import { countsBy } from '../../core/http/fields.ts'
 
 const count = z.number().int()
+/** What sessions cost. */
+const cents = count.nullable()
+const HIDDEN = 'null for members who may not see costs.'
 
 /** Months of the series, including the current one. */
 export const STATS_MONTHS = 12
@@ -12,7 +15,7 @@ const ClientMonth = z
     month: z.string().meta({ description: 'YYYY-MM, in UTC.', examples: ['2026-10'] }),
     sessions: count.meta({ description: 'Sessions completed in this month.', examples: [11] }),
     minutes: count.meta({ description: 'Billed minutes.', examples: [284] }),
-    spend_cents: count.meta({ description: 'In cents.', examples: [14_200] }),
+    spend_cents: cents.meta({ description: `In cents; ${HIDDEN}`, examples: [14_200] }),
   })
   .meta({ id: 'ClientMonth', description: 'Totals of the sessions that ended in a month.' })
 export type ClientMonth = z.infer<typeof ClientMonth>
@@ -27,11 +30,11 @@ export const ClientStats = z
       examples: [{ PENDING: 1, ACTIVE: 0, PAUSED: 0, COMPLETED: 18, CANCELLED: 2 }],
     }),
     minutes: count.meta({ description: 'Billed minutes of completed sessions.', examples: [410] }),
-    spend_this_month_cents: count.meta({
-      description: 'In cents, of sessions that ended in the current UTC month.',
+    spend_this_month_cents: cents.meta({
+      description: `In cents, of sessions that ended in the current UTC month; ${HIDDEN}`,
       examples: [6_300],
     }),
-    spend_total_cents: count.meta({ description: 'In cents.', examples: [20_500] }),
+    spend_total_cents: cents.meta({ description: `In cents; ${HIDDEN}`, examples: [20_500] }),
     episodes_collected: count.meta({ examples: [216] }),
     data_collected_mb: z.number().meta({ description: 'In megabytes.', examples: [6_130.5] }),
     average_rating: z

@@ -2,7 +2,8 @@ import { RobotStatus } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { countsOf } from '../../core/database/counts.ts'
 import type { Db } from '../../core/database/tables.ts'
-import { inScope, ownedBy, type Scope } from '../../core/permissions/authorization.ts'
+import { inScope, memberCan, ownedBy, type Scope, scopeOf } from '../../core/permissions/authorization.ts'
+import type { Caller } from '../../core/permissions/caller.ts'
 import { addMonths, monthOf, startOf } from '../../core/time/month.ts'
 import { BYTES_PER_MB } from '../../core/units.ts'
 import { averageRating, sessionsByStatus } from '../sessions/index.ts'
@@ -64,14 +65,19 @@ export function createClientStats({ db, now }: { db: Db; now: () => Date }) {
   }
 
   return {
-    async forClient(scope: Scope): Promise<ClientStats> {
+    /** Returns the statistics of a caller's robots, without costs for members who may not see them. */
+    async forClient(caller: Pick<Caller, 'userId' | 'organization' | 'credential'>): Promise<ClientStats> {
+      const scope = scopeOf(caller)
       const { bytes, ...sums } = await totals(scope)
+      const byMonth = await months(scope)
+      const seesCosts = memberCan(caller.organization, 'billing.read')
       return {
         robots_by_status: await robotsByStatus(scope),
         sessions_by_status: await sessionsByStatus(db, inScope('sessions', scope)),
         ...sums,
+        ...(!seesCosts && { spend_this_month_cents: null, spend_total_cents: null }),
         data_collected_mb: bytes / BYTES_PER_MB,
-        months: await months(scope),
+        months: seesCosts ? byMonth : byMonth.map((month) => ({ ...month, spend_cents: null })),
       }
     },
   }

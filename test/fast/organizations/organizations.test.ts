@@ -339,6 +339,14 @@ describe('own operators', () => {
       expect(await costs(await member(role)), role).toEqual([null, null, null])
     const viewer = await member('viewer')
     expect((await viewer.get(`/api/sessions/${sessionId}`)).body.rate_cents_per_minute).toBe(null)
+    const sums = async (user: TestUser) => {
+      const stats = (await user.get('/api/client/stats')).body
+      const { today } = (await user.get('/api/client/overview')).body
+      return [stats.spend_total_cents, stats.spend_this_month_cents, today.running_cents].map(typeOf)
+    }
+    const typeOf = (cents: unknown) => (cents === null ? 'hidden' : typeof cents)
+    expect(await sums(owner)).toEqual(Array(3).fill('number'))
+    expect(await sums(viewer)).toEqual(Array(3).fill('hidden'))
     await link.close()
   })
 })

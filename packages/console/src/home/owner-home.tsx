@@ -80,6 +80,13 @@ export default function OwnerHome() {
 
 const count = new Intl.NumberFormat(language)
 
+/** Returns what today costs; nothing for members who may not see costs. */
+function costOf({ spend_cents, running_cents }: ClientOverview['today']): [string, string, string][] {
+  if (spend_cents === null || running_cents === null) return []
+  const running = t('home.owner.running', { cost: money(running_cents) })
+  return [[t('home.owner.cost'), money(spend_cents + running_cents), running]]
+}
+
 function Today({ overview, activity }: { overview: ClientOverview; activity: Activity | undefined }) {
   const { today, robots } = overview
   const sessions = activity?.sessions ?? []
@@ -95,11 +102,7 @@ function Today({ overview, activity }: { overview: ClientOverview; activity: Act
             activity ? duration(drivenS / 60) : '–',
             t('home.owner.sessions', { count: sessions.length }),
           ],
-          [
-            t('home.owner.cost'),
-            money(today.spend_cents + today.running_cents),
-            t('home.owner.running', { cost: money(today.running_cents) }),
-          ],
+          ...costOf(today),
           [t('home.owner.stops'), activity ? count.format(stops) : '–', t('home.owner.stopsNote')],
           [
             t('home.owner.online'),

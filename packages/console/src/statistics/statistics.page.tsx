@@ -20,15 +20,17 @@ export function StatisticsPage() {
           <>
             <DescriptionList cols={{ base: 2, sm: 3, lg: 6 }} size="xl" items={headlineOf(stats)} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
-              <Chart
-                title={t('statistics.months.spending')}
-                rows={stats.months.map(({ month, spend_cents }) => ({
-                  label: monthLabel(month),
-                  value: spend_cents / 100,
-                }))}
-                unit={t('statistics.months.spent')}
-                format={(value) => money(value * 100)}
-              />
+              {stats.spend_total_cents !== null && (
+                <Chart
+                  title={t('statistics.months.spending')}
+                  rows={stats.months.map(({ month, spend_cents }) => ({
+                    label: monthLabel(month),
+                    value: (spend_cents ?? 0) / 100,
+                  }))}
+                  unit={t('statistics.months.spent')}
+                  format={(value) => money(value * 100)}
+                />
+              )}
               <Chart
                 title={t('statistics.months.driveTime')}
                 rows={stats.months.map(({ month, minutes }) => ({
@@ -67,8 +69,12 @@ export function StatisticsPage() {
 const whole = (value: number) => value.toLocaleString(language)
 
 const headlineOf = (stats: Schemas['ClientStats']) => ({
-  [t('statistics.headline.spentThisMonth')]: money(stats.spend_this_month_cents),
-  [t('statistics.headline.totalSpent')]: money(stats.spend_total_cents),
+  ...(stats.spend_this_month_cents !== null && {
+    [t('statistics.headline.spentThisMonth')]: money(stats.spend_this_month_cents),
+  }),
+  ...(stats.spend_total_cents !== null && {
+    [t('statistics.headline.totalSpent')]: money(stats.spend_total_cents),
+  }),
   [t('statistics.headline.driveTime')]: duration(stats.minutes),
   [t('statistics.headline.episodes')]: whole(stats.episodes_collected),
   [t('statistics.headline.data')]: dataSize(stats.data_collected_mb),
