@@ -116,7 +116,7 @@ export const errorCodeTexts = {
   domain_not_verified: 'The TXT record of the domain does not have the value.',
   domain_required: 'Single sign-on needs a verified domain of the organization.',
   issuer_not_usable: 'The issuer does not answer as an OpenID Connect provider; the text says why.',
-  issuer_taken: 'The issuer is that of another organization or of the platform.',
+  issuer_taken: 'The issuer is that of the platform.',
   client_secret_required: 'New settings of a provider need its client secret.',
   sign_in_not_used: 'No owner has signed in with the settings yet.',
   dns_unavailable: 'The name servers of the domain do not answer.',

@@ -21919,7 +21919,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
-            /** @description When the organization is a personal one (`personal_organization`), or when the organization has no verified domain (`domain_required`), or when the issuer does not answer as a provider (`issuer_not_usable`), or when the issuer is that of another organization or of the platform (`issuer_taken`), or when it is to be enforced, and no owner has signed in with it yet (`sign_in_not_used`) */
+            /** @description When the organization is a personal one (`personal_organization`), or when the organization has no verified domain (`domain_required`), or when the issuer does not answer as a provider (`issuer_not_usable`), or when the issuer is that of the platform (`issuer_taken`), or when it is to be enforced, and no owner has signed in with it yet (`sign_in_not_used`) */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

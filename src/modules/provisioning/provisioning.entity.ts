@@ -106,7 +106,7 @@ export const OrganizationSignIn = defineEntity({
   tableName: 'organization_sign_ins',
   properties: {
     organization: () => referenceTo('Organization').primary().deleteRule('cascade'),
-    issuer: p.text().unique('one_organization_per_issuer'),
+    issuer: p.text(),
     clientId: p.text(),
     /** Encrypted with the key of the platform. */
     clientSecret: p.text(),

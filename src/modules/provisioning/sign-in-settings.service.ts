@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { audit } from '../../core/audit/audit.ts'
 import type { CoreServices } from '../../core/core-services.ts'
-import { badRequest, conflict, notFound, uniqueViolation } from '../../core/errors/errors.ts'
+import { badRequest, conflict, notFound } from '../../core/errors/errors.ts'
 import { credentialOf } from '../../core/permissions/authorization.ts'
 import type { Caller } from '../../core/permissions/caller.ts'
 import { isId } from './scim-messages.ts'
@@ -65,7 +65,8 @@ export function createSignInSettings(
     async save(caller: Caller, organizationId: string, input: SignInInput, discover: Discover) {
       const issuer = await discover({ issuer: input.issuer, clientId: input.client_id })
       const withoutSlash = (text: string) => text.replace(/\/$/, '')
-      if (withoutSlash(issuer) === withoutSlash(platformIssuer)) throw issuerTaken()
+      if (withoutSlash(issuer) === withoutSlash(platformIssuer))
+        throw conflict('issuer_taken', 'The issuer is that of the platform.')
       const affected = await transact(async (tx) => {
         // Concurrent requests wait for each other here.
         await sql`select from organizations where id = ${organizationId} for no key update`.execute(tx.db)
@@ -134,8 +135,6 @@ export function createSignInSettings(
         return input.enforced && !known?.enforced
           ? [...ended, ...(await othersThanOwners(tx.db, organizationId))]
           : ended
-      }).catch((cause) => {
-        throw uniqueViolation(cause) === 'one_organization_per_issuer' ? issuerTaken() : cause
       })
       publishLoss(affected)
     },
@@ -224,9 +223,6 @@ export type SignInSettings = ReturnType<typeof createSignInSettings>
 
 /** Returns the domain of an address, in lower case. */
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase()
-
-const issuerTaken = () =>
-  conflict('issuer_taken', 'The issuer is that of another organization or of the platform.')
 
 const notConfigured = () =>
   notFound('Single sign-on of this organization or domain', 'sign_in_not_configured')

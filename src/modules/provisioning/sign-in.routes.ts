@@ -134,7 +134,7 @@ export function signInEndpoints(deps: {
           ...teamErrors,
           domain_required: 'when the organization has no verified domain',
           issuer_not_usable: 'when the issuer does not answer as a provider',
-          issuer_taken: 'when the issuer is that of another organization or of the platform',
+          issuer_taken: 'when the issuer is that of the platform',
           sign_in_not_used: 'when it is to be enforced, and no owner has signed in with it yet',
         },
       },

@@ -224,7 +224,7 @@ export function createSignIns(deps: Pick<CoreServices, 'db' | 'transact' | 'bus'
       const claimed = { email, email_verified: true, is_client: false, is_operator: false }
       if ([claimed, known ?? claimed].some((user) => users.assignedRoles(user).includes('admin')))
         throw refused('Administrators of the platform sign in with the provider of the platform.')
-      // Of nobody else: two organizations can have had the same issuer, one after the other.
+      // Of nobody else: organizations can have the same issuer.
       const person = {
         issuer: `${issuer}#${organizationId}`,
         subject,
