@@ -1,6 +1,7 @@
 import { OrderedFrames } from '../channel/ordered-frames.ts'
 import { type RobotMember, SessionMember } from '../control/control-session.ts'
 import { ageOf, isFastest } from '../control/gate.ts'
+import type { ReportedAutonomy } from '../control/goals.ts'
 
 /** Frames buffered for a connection that waits for its admission; of more than that, the newest. */
 const MAX_EARLY_FRAMES = 32
@@ -24,6 +25,7 @@ export class RobotConnection extends SessionMember implements RobotMember {
   #heartbeatsInWindow = 0
   #battery = -1
   #batteryMs = 0
+  #autonomy: ReportedAutonomy | null = null
   /** Frames that arrived before the admission; undefined after it. */
   #earlyFrames: string[] | undefined = []
 
@@ -82,6 +84,15 @@ export class RobotConnection extends SessionMember implements RobotMember {
   reportBattery(charge: number, nowMs: number): void {
     this.#battery = charge
     this.#batteryMs = nowMs
+  }
+
+  /** What this connection has reported of itself; null before. */
+  get autonomy(): ReportedAutonomy | null {
+    return this.#autonomy
+  }
+
+  reportAutonomy(autonomy: ReportedAutonomy): void {
+    this.#autonomy = autonomy
   }
 
   /** Buffers a frame until the connection is welcomed. Returns false after that: the frame is to be read at once. */
