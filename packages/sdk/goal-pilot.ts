@@ -36,15 +36,23 @@ export class GoalPilot {
     return { mode, goalFrame: GOAL_FRAME, goal: this.#goal }
   }
 
-  /** Begins to drive to a goal. One in another coordinate frame fails. */
-  begin({ goalId, frame, x, y, heading }: RobotGoal, { xM, yM }: DifferentialDriveState): void {
-    this.#startM = Math.hypot(x - xM, y - yM)
-    this.#isThere = false
+  /** Begins to drive to a goal. One in another coordinate frame, or where the robot does not fit, fails at once. */
+  begin(
+    { goalId, frame, x, y, heading }: RobotGoal,
+    state: DifferentialDriveState,
+    world: World,
+    limits: DriveLimits,
+  ): void {
     const target = { goalId, x, y, heading }
-    this.#goal =
-      frame === GOAL_FRAME
-        ? { ...target, status: 'active', progress: 0, distanceM: this.#startM }
-        : { ...target, status: 'failed', message: `goals are in the frame ${GOAL_FRAME}` }
+    const isThis = frame === GOAL_FRAME
+    if (!isThis || !isFree(world, x, y, limits.radiusM)) {
+      const message = isThis ? 'an obstacle is there' : `goals are in the frame ${GOAL_FRAME}`
+      this.#goal = { ...target, status: 'failed', message }
+      return
+    }
+    this.#startM = Math.hypot(x - state.xM, y - state.yM)
+    this.#isThere = false
+    this.#goal = { ...target, status: 'active', progress: 0, distanceM: this.#startM }
   }
 
   /** Gives up the goal, if the robot drives to it. */

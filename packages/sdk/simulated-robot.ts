@@ -180,7 +180,7 @@ export class SimulatedRobot {
       onBinaryControl: (payload, { seq }) => this.#onControl(seq, readBinaryDriveCommand(payload)),
       onGoal: (goal) => {
         this.#pilot.goal()
-        this.#goals.begin(goal, this.#state)
+        this.#goals.begin(goal, this.#state, this.#world, this.#limits)
         this.link.autonomy(this.#goals.report)
       },
       onGoalCanceled: (goalId) => {

@@ -2,6 +2,7 @@ import { ObserverLink, OperatorLink, SimulatedRobot, ticketsOf } from '@wheelhou
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ControlFixture, DEADMAN_MS } from '../../support/gateway/control-fixture.ts'
 import { simulateControl } from '../../support/gateway/simulated-control.ts'
+import { download, readMcap, withRecorder } from '../../support/recordings/recording-fixture.ts'
 import { performAction, start, tolerateLatency } from '../../support/world/session-fixtures.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
@@ -195,13 +196,14 @@ describe('on a simulated clock', () => {
 describe('at real sockets', () => {
   let world: World
   beforeAll(async () => {
-    world = await createWorld({ env: { HEARTBEAT_TIMEOUT_MS: '30000' } })
+    world = await createWorld({ env: { ...withRecorder, HEARTBEAT_TIMEOUT_MS: '30000' } })
   })
   afterAll(async () => await world[Symbol.asyncDispose]())
 
   test('a robot drives to goals; commands, stops, the loss of the operator and a transfer of control cancel them', async () => {
     const [owner, operator] = [await world.client(), await world.operator()]
     const { id: robotId, token } = await world.robot(owner)
+    await owner.patch(`/api/client/robots/${robotId}`, { recording: 'control' })
     await tolerateLatency(world, robotId)
     const robot = new SimulatedRobot({ url: `${world.gatewayUrl}/robots/${robotId}/control`, token })
     await robot.start()
@@ -276,5 +278,26 @@ describe('at real sockets', () => {
     const taken = await send(supervisor)
     expect((await owner.post(`/api/sessions/${sessionId}/control`, { action: 'return' })).status).toBe(200)
     await waitFor(() => expect(observer.autonomy?.goal).toMatchObject({ goal_id: taken, status: 'canceled' }))
+
+    await performAction(owner, sessionId, 'end')
+    const { file_url: path } = await waitFor(async () => {
+      const { body } = await owner.get(`/api/sessions/${sessionId}/recording`)
+      expect(body.status).toBe('READY')
+      return body
+    })
+    const mcap = await readMcap((await download(world, owner, path)).bytes)
+    const goals = mcap.of('/goal').map(({ json }) => [json?.type, json?.goal_id])
+    const sent = ['near', commanded, canceled, stopped, lost, taken]
+    expect(goals.filter(([type]) => type === 'goal').map(([, id]) => id)).toEqual(sent)
+    expect(goals.filter(([type]) => type === 'cancel_goal').map(([, id]) => id)).toEqual([
+      commanded,
+      canceled,
+    ])
+    const reports = mcap.of('/autonomy').map(({ json }) => json)
+    expect(reports[0]).toMatchObject({ mode: 'manual', goal_frame: 'odom', goal: null })
+    for (const goal_id of sent.slice(1))
+      expect(reports).toContainEqual(
+        expect.objectContaining({ goal: expect.objectContaining({ goal_id, status: 'canceled' }) }),
+      )
   })
 })
