@@ -255,6 +255,7 @@ export class CommandReceiver {
     if (isOther) {
       this.#changeLimits(FULL_SPEED)
       this.#epoch = FIRST_EPOCH
+      this.#obeyedSeq = -1
     }
     if (session?.status !== 'ACTIVE' || isOther) this.#cancelGoal('session_paused')
     this.#session = open ? session : null
