@@ -13,6 +13,7 @@ import type { CreateChannelHost } from './channel/channel-host.ts'
 import { createGatewayChannels, type DataChannelSettings } from './channel/channel-offers.ts'
 import { createControlRelay } from './control/control-relay.ts'
 import { createControlSessionRegistry } from './control/control-session-registry.ts'
+import { createGoals } from './control/goals.ts'
 import { createLeaseChanges } from './control/lease-changes.ts'
 import { createMeasuring, MEASURE_SLOTS } from './control/measuring.ts'
 import { createStops } from './control/stops.ts'
@@ -122,7 +123,17 @@ export async function startGateway(
   const { bus, log, guard, settings, frameTime } = deps
   const parts = createParts(deps, host, createChannelHost)
   const { state, clockMs, stallClock, channels, sessionRegistry, connected, sync, sessionWriter } = parts
-  const { controlRelay, stops, leaseChanges, measuring, participants, permissions, recording, robots } = parts
+  const {
+    controlRelay,
+    goals,
+    stops,
+    leaseChanges,
+    measuring,
+    participants,
+    permissions,
+    recording,
+    robots,
+  } = parts
   const { heartbeats, heartbeatAnswers, episodes, logs, robotFrames, connectionAdmission, reconciler } = parts
   let databaseOk = false
   let closed = false
@@ -138,6 +149,7 @@ export async function startGateway(
         drained(connection) {
           connection.recordSign(clockMs())
           controlRelay.participantDrained(connection)
+          goals.participantDrained(connection)
         },
       },
       guard,
@@ -314,6 +326,7 @@ function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateC
 
   // Control.
   const controlRelay = createControlRelay({ guard, deadmanMs: settings.deadmanMs, preciseMs, clockMs })
+  const goals = createGoals({ preciseMs, clockMs })
   const stops = createStops({ sessionRegistry, beginWrite: sessionWriter.begin, guard, clockMs })
   const leaseChanges = createLeaseChanges({ sessionRegistry, clockMs })
   const measuring = createMeasuring({ sessionRegistry, guard, preciseMs, clockMs })
@@ -324,6 +337,7 @@ function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateC
   const participantFrames = createParticipantFrames({
     ...clocks,
     controlRelay,
+    goals,
     requestStop: stops.requestStop,
     channelOffers,
     frameTime,
@@ -336,6 +350,7 @@ function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateC
     sessionRegistry,
     frames: participantFrames,
     battery,
+    goals,
     requestStop: stops.requestStop,
     isRevoked: revocations.isRevoked,
     pollChanges: sync.poll,
@@ -364,6 +379,7 @@ function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateC
     acceptEpisode: episodes.accept,
     acceptLogLine: logs.accept,
     controlRelay,
+    goals,
     guard,
     frameTime,
     clockMs,
@@ -418,6 +434,7 @@ function createParts(deps: GatewayDeps, host: string, createChannelHost: CreateC
     sessionWriter,
     recording,
     controlRelay,
+    goals,
     stops,
     leaseChanges,
     measuring,

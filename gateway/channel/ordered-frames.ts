@@ -5,7 +5,7 @@ import type { GatewayConnection } from '../base/connection.ts'
 const MAX_ORDER = 0xff_ff_ff_ff
 
 /**
- * Sends the frames whose order matters to one robot: control, stops and changes of the session. Without a data channel, the WebSocket
+ * Sends the frames whose order matters to one robot: control, goals, stops and changes of the session. Without a data channel, the WebSocket
  * keeps their order. Once an offer of the robot is answered, frames travel over two transports, so each is numbered, and the robot
  * ignores those that are overtaken or arrive twice.
  */
@@ -39,7 +39,15 @@ export class OrderedFrames {
     return this.#connection.sendIfFlowing(numbered, nowMs) || sent
   }
 
-  /** Sends a stop over both transports at once. */
+  /**
+   * Sends a goal over the WebSocket. The robot ignores it after a later command or stop that overtook it. Returns false if the robot has
+   * not read earlier frames.
+   */
+  sendGoal(frame: string, nowMs: number): boolean {
+    return this.#connection.sendIfFlowing(this.#numberStop(frame), nowMs)
+  }
+
+  /** Sends a stop, or the end of a goal, over both transports at once. */
   sendStop(frame: string, nowMs: number): void {
     this.#sendTwice(this.#numberStop(frame), nowMs)
   }

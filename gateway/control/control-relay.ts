@@ -167,6 +167,7 @@ export function createControlRelay(deps: {
       }
       const ageMs = ageOf(stream, stamp.t, nowMs)
       if (!stream.deadmanScheduled) stream.startDeadman(scheduleDeadmanCheck(deadmanMs, controlSession))
+      if (stream.goalId !== null) controlSession.cancelGoal(clockMs())
       const limited = limit(controlSession, judged, ageMs, nowMs)
       if (robot.ordered.sendControl(limited, clockMs())) onControlSent(controlSession, limited, ageMs)
       else {

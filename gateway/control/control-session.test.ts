@@ -126,10 +126,21 @@ function createScenario(initial: Partial<OpenSession> = {}) {
     control(isAllowed: () => boolean = () => true) {
       const verdict = session.receiveControl({ seq: ++seq, t: nowMs, ttlMs: 250 }, nowMs, isAllowed)
       if (verdict !== 'pass') return verdict
+      session.cancelGoal(nowMs)
       session.robot?.send('{"type":"control"}', nowMs)
       session.controlSent('{"type":"control"}', nowMs)
       return verdict
     },
+    /** Sends a goal as the relay does; returns the verdict. */
+    goal() {
+      const verdict = session.receiveGoal({ seq: ++seq, t: nowMs, ttlMs: 250 }, 'map', nowMs)
+      if (verdict !== 'pass') return verdict
+      session.robot?.send('{"type":"goal"}', nowMs)
+      session.goalSent('dock', '{"type":"goal"}', nowMs)
+      return verdict
+    },
+    acceptGoals: (): void => robot?.connection.reportAutonomy({ frame: '{}', goalFrame: 'map' }),
+    cancelGoal: (): void => session.cancelGoal(nowMs),
     expireDeadman(): void {
       if (session.expireDeadman(nowMs)) session.broadcastState(nowMs)
     },
@@ -155,13 +166,16 @@ function createScenario(initial: Partial<OpenSession> = {}) {
 }
 
 const isMoving = (frames: readonly Frame[]) =>
-  frames.map(({ type }) => type).lastIndexOf('control') > frames.map(({ type }) => type).lastIndexOf('stop')
+  frames.findLastIndex(({ type }) => type === 'control' || type === 'goal') >
+  frames.findLastIndex(({ type }) => type === 'stop' || type === 'cancel_goal')
 
 test('keeps its rules for any order of transitions', () => {
   const kind = <T extends string>(name: T) => fc.constant(name)
   const step = fc.oneof(
-    fc.record({ do: fc.constantFrom('connect', 'disconnect', 'deadman', 'begin', 'repeat') }),
-    { weight: 3, arbitrary: fc.record({ do: kind('control') }) },
+    fc.record({
+      do: fc.constantFrom('connect', 'disconnect', 'deadman', 'begin', 'repeat', 'accept', 'cancel'),
+    }),
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('control', 'goal') }) },
     fc.record({ do: kind('join'), part: fc.constantFrom('control', 'watch') }),
     fc.record({ do: kind('leave'), index: fc.nat(5) }),
     fc.record({ do: kind('stop'), userId: fc.constantFrom(OPERATOR_ID, OWNER_ID, 'admin') }),
@@ -190,6 +204,8 @@ test('keeps its rules for any order of transitions', () => {
         else if (item.do === 'disconnect') scenario.disconnectRobot()
         else if (item.do === 'deadman') scenario.expireDeadman()
         else if (item.do === 'repeat') scenario.repeatStop()
+        else if (item.do === 'accept') scenario.acceptGoals()
+        else if (item.do === 'cancel') scenario.cancelGoal()
         else if (item.do === 'join') scenario.join(item.part)
         else if (item.do === 'leave') scenario.leave(item.index)
         else if (item.do === 'stop') scenario.requestStop(item.userId)
@@ -202,7 +218,10 @@ test('keeps its rules for any order of transitions', () => {
           scenario.apply({ status: stopReason === null ? status : 'PAUSED', stopReason })
         } else {
           const mayPass = session.robotConnected && session.active && !session.stops.latched
-          expect(scenario.control() === 'pass').toBe(mayPass)
+          const accepts = item.do === 'control' || session.robot?.autonomy?.goalFrame === 'map'
+          const verdict = item.do === 'control' ? scenario.control() : scenario.goal()
+          expect(verdict === 'pass').toBe(mayPass && accepts)
+          expect(verdict === 'no_goals').toBe(mayPass && !accepts)
         }
         if (session.stops.pending) expect(session.stops.latched, 'a pending stop is in force').toBe(true)
         const { robot } = scenario

@@ -14,10 +14,10 @@ import { GatewayConnection } from '../base/connection.ts'
 import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import { SessionTap } from '../recording/session-taps.ts'
 import { ControlStream } from './control-stream.ts'
-import type { Stamp } from './gate.ts'
+import type { DriveState, Stamp } from './gate.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
 import { PictureAgeCounts } from './picture-age.ts'
-import { leaseFrame, robotLeaseFrame, sessionFrame, stateFrame } from './session-frames.ts'
+import { cancelGoalFrame, leaseFrame, robotLeaseFrame, sessionFrame, stateFrame } from './session-frames.ts'
 import { type RecordedStop, SessionStops } from './session-stops.ts'
 import { announceLimits, SpeedEnvelope, sendLimitsToRobot } from './speed-envelope.ts'
 
@@ -65,6 +65,12 @@ export abstract class SessionMember extends GatewayConnection {
   }
 }
 
+/** What a robot reported of itself: the frame for participants, and the coordinate frame in which it accepts goals. */
+export interface ReportedAutonomy {
+  readonly frame: string
+  readonly goalFrame: string | null
+}
+
 /** A robot's connection, as its session sees it. */
 export interface RobotMember extends SessionMember {
   readonly robotId: string
@@ -72,6 +78,9 @@ export interface RobotMember extends SessionMember {
   /** Charge as last reported, 0 to 1, and when; -1 while unknown. */
   readonly battery: number
   readonly batteryMs: number
+  /** What this connection has reported of itself; null before. */
+  readonly autonomy: ReportedAutonomy | null
+  reportAutonomy(autonomy: ReportedAutonomy): void
   /** Returns the age of a sample with this time of the robot; NaN if that is unknown. */
   sampleAgeMs(t: unknown, nowMs: number): number
 }
@@ -86,6 +95,9 @@ export interface ParticipantMember extends SessionMember {
   readonly isProgram: boolean
   bufferTelemetry(frame: string | ArrayBuffer): void
   takeBufferedTelemetry(): string | ArrayBuffer | null
+  /** Whether the newest report of the robot's autonomy was not sent to it. */
+  readonly missedAutonomy: boolean
+  noteMissedAutonomy(missed: boolean): void
 }
 
 /**
@@ -488,8 +500,35 @@ export class ControlSession {
 
   /** Decides one control frame of the operator, and notes what the next decision needs of it. */
   receiveControl(stamp: Stamp, nowMs: number, isAllowed: () => boolean): 'pass' | DropReason {
-    const state = { connected: this.robotConnected, active: this.active, latched: this.stops.latched }
-    return this.stream.receive(state, stamp, nowMs, isAllowed)
+    return this.stream.receive(this.#driveState(), stamp, nowMs, isAllowed)
+  }
+
+  /** Decides one goal of the operator in a coordinate frame. */
+  receiveGoal(stamp: Stamp, frame: string, nowMs: number): 'pass' | DropReason {
+    const isAccepted = this.#robot?.autonomy?.goalFrame === frame
+    return this.stream.receiveGoal(this.#driveState(), stamp, isAccepted, nowMs)
+  }
+
+  #driveState(): DriveState {
+    return { connected: this.robotConnected, active: this.active, latched: this.stops.latched }
+  }
+
+  /** Notes that a goal was sent to the robot. It ends a stop that is not latched. */
+  goalSent(goalId: string, frame: string, nowMs: number): void {
+    if (this.robotConnected) this.stream.beginGoal(goalId) // not if the robot was too slow for the frame
+    this.#motionLimiter?.reset() // the robot will be in another position
+    this.tap.frame('goal', frame)
+    if (this.stops.endHalt()) this.broadcastState(nowMs)
+  }
+
+  /** Cancels the goal that the robot drives to, if any. */
+  cancelGoal(nowMs: number): void {
+    const { goalId } = this.stream
+    if (goalId === null) return
+    const frame = cancelGoalFrame(goalId)
+    this.#robot?.ordered.sendStop(frame, nowMs)
+    this.stream.endGoal(goalId)
+    this.tap.frame('goal', frame)
   }
 
   /** Notes that a control frame was sent to the robot. It ends a stop that is not latched. */

@@ -1,5 +1,5 @@
 import type { DropReason } from '@wheelhouse/protocol'
-import { type DriveState, decide, type Gate, isFastest, type Stamp } from './gate.ts'
+import { type DriveState, decide, decideGoal, type Gate, isFastest, type Stamp } from './gate.ts'
 import { PictureAge } from './picture-age.ts'
 
 /** A control frame that waits until its robot reads again. */
@@ -26,6 +26,7 @@ export class ControlStream implements Gate {
   #offsetSeenMs = 0
   #tooLate = false
   #moving = false
+  #goalId: string | null = null
   #buffered: BufferedControl | null = null
   #deadman: NodeJS.Timeout | undefined = undefined
   #latencyLimitMs: number
@@ -70,8 +71,13 @@ export class ControlStream implements Gate {
   get videoLimitMs(): number | null {
     return this.#videoLimitMs
   }
+  /** Whether a command or a goal may have set the robot in motion since the last halt. */
   get moving(): boolean {
-    return this.#moving
+    return this.#moving || this.#goalId !== null
+  }
+  /** The goal that the robot drives to; null without one. */
+  get goalId(): string | null {
+    return this.#goalId
   }
   get deadmanScheduled(): boolean {
     return this.#deadman !== undefined
@@ -105,6 +111,28 @@ export class ControlStream implements Gate {
     else if (verdict === 'latency') this.#tooLate = true
     else if (verdict === 'video_stale') this.picture.exceedLimit()
     return verdict
+  }
+
+  /**
+   * Decides one goal of the operator. It shares the numbers of control frames.
+   * @param isAccepted whether the robot accepts goals in its coordinate frame
+   */
+  receiveGoal(state: DriveState, stamp: Stamp, isAccepted: boolean, nowMs: number): 'pass' | DropReason {
+    this.#observeClock(stamp, nowMs)
+    const verdict = decideGoal(state, this, stamp, isAccepted, nowMs)
+    if (verdict === 'pass') this.#lastSeq = stamp.seq
+    return verdict
+  }
+
+  /** Notes that a goal was sent. It replaces the motion of earlier commands, and with it their deadman. */
+  beginGoal(goalId: string): void {
+    this.clearMotion('robot_slow')
+    this.#goalId = goalId
+  }
+
+  /** Notes that the robot does not drive to this goal any more. */
+  endGoal(goalId: string): void {
+    if (this.#goalId === goalId) this.#goalId = null
   }
 
   /** Adjusts the clock offset if the frame was the fastest one of its connection. */
@@ -157,6 +185,7 @@ export class ControlStream implements Gate {
   /** Ends all motion: no earlier frame can move the robot any more. `why` applies to the frame that is buffered. */
   clearMotion(why: DropReason): void {
     this.#moving = false
+    this.#goalId = null
     this.#discard(why)
     clearTimeout(this.#deadman)
     this.#deadman = undefined

@@ -1,7 +1,16 @@
 import type { DropReason } from '@wheelhouse/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ageOf, ageOffsetMs, type DriveState, decide, type Gate, isFastest, type Stamp } from './gate.ts'
+import {
+  ageOf,
+  ageOffsetMs,
+  type DriveState,
+  decide,
+  decideGoal,
+  type Gate,
+  isFastest,
+  type Stamp,
+} from './gate.ts'
 
 /** The clock drift that the protocol tolerates: 0.2 ms in a second. */
 const CLOCK_DRIFT = 0.0002
@@ -108,6 +117,10 @@ describe('the decision over a control frame', () => {
       if (seq < 0 || seq > Number.MAX_SAFE_INTEGER) continue
       const stamp = frame(ageMs, { seq, ttlMs })
       const verdict = decide(gateWith(gate), gateWith(gate), stamp, nowMs)
+      // Neither the latency nor the picture holds up a goal.
+      const goal = decideGoal(gateWith(gate), gateWith(gate), stamp, true, nowMs)
+      if (goal !== (verdict === 'latency' || verdict === 'video_stale' ? 'pass' : verdict))
+        expect.fail(JSON.stringify({ ...item, verdict, goal }))
       const reasons = forbidden(gateWith(gate), stamp, ageMs)
       if (reasons.size === 0 ? verdict !== 'pass' : !reasons.has(verdict as DropReason)) {
         expect.fail(JSON.stringify({ ...item, verdict, reasons: [...reasons] }))

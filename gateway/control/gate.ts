@@ -49,21 +49,41 @@ export interface Stamp {
 }
 
 /** Decides whether a control frame reaches the robot; returns the reason if it does not. */
-export function decide(
-  { connected, active, latched }: DriveState,
+export function decide(state: DriveState, gate: Gate, stamp: Stamp, nowMs: number): 'pass' | DropReason {
+  const ageMs = ageOf(gate, stamp.t, nowMs)
+  const refusal = refusalOf(state, gate, stamp, ageMs)
+  if (refusal !== undefined) return refusal
+  const limitMs = gate.latencyLimitMs * (gate.tooLate ? RECOVERED_SHARE : 1)
+  if (ageMs + gate.pathMs > limitMs) return 'latency'
+  return isPictureTooOld(gate, nowMs) ? 'video_stale' : 'pass'
+}
+
+/**
+ * Decides whether a goal reaches the robot. The robot drives by itself, so neither the latency nor the operator's picture matters.
+ * @param isAccepted whether the robot accepts goals in its coordinate frame
+ */
+export function decideGoal(
+  state: DriveState,
   gate: Gate,
-  { seq, t, ttlMs }: Stamp,
+  stamp: Stamp,
+  isAccepted: boolean,
   nowMs: number,
 ): 'pass' | DropReason {
+  return refusalOf(state, gate, stamp, ageOf(gate, stamp.t, nowMs)) ?? (isAccepted ? 'pass' : 'no_goals')
+}
+
+/** Returns why neither a command nor a goal may reach the robot; undefined if both may. */
+function refusalOf(
+  { connected, active, latched }: DriveState,
+  gate: Gate,
+  { seq, ttlMs }: Stamp,
+  ageMs: number,
+): DropReason | undefined {
   if (!connected) return 'robot_offline'
   if (latched) return 'stopped'
   if (!active) return 'session_paused'
   if (seq <= gate.lastSeq) return 'out_of_order'
-  const ageMs = ageOf(gate, t, nowMs)
-  if (ageMs > ttlMs) return 'expired'
-  const limitMs = gate.latencyLimitMs * (gate.tooLate ? RECOVERED_SHARE : 1)
-  if (ageMs + gate.pathMs > limitMs) return 'latency'
-  return isPictureTooOld(gate, nowMs) ? 'video_stale' : 'pass'
+  return ageMs > ttlMs ? 'expired' : undefined
 }
 
 /** Returns whether the operator sees a picture that is too old to drive by. One of unknown age is. */

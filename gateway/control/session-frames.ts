@@ -32,6 +32,9 @@ export const sessionFrame = (session: OpenSession): string =>
 export const stopFrame = (reason: string, latched: boolean): string =>
   JSON.stringify({ type: 'stop', reason, latched })
 
+export const cancelGoalFrame = (goalId: string): string =>
+  JSON.stringify({ type: 'cancel_goal', goal_id: goalId })
+
 /** Tells the robot who holds control. */
 export const robotLeaseFrame = ({ epoch, holder }: Lease): string =>
   JSON.stringify({ type: 'lease', epoch, holder })

@@ -12,6 +12,7 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
   /** When the admission is tried again; 0 while no retry is due. */
   #retryAtMs = 0
   #bufferedTelemetry: string | ArrayBuffer | null = null
+  #missedAutonomy = false
   /** The highest number of a control frame, and of a stop request, that arrived over any transport; -1 before the first one. */
   #newestControl = -1
   #newestStop = -1
@@ -105,6 +106,15 @@ export class ParticipantConnection extends SessionMember implements ParticipantM
     const frame = this.#bufferedTelemetry
     this.#bufferedTelemetry = null
     return frame
+  }
+
+  /** Whether the newest report of the robot's autonomy was not sent. */
+  get missedAutonomy(): boolean {
+    return this.#missedAutonomy
+  }
+
+  noteMissedAutonomy(missed: boolean): void {
+    this.#missedAutonomy = missed
   }
 
   /** Whether the participant requested a stop before the connection was admitted. */

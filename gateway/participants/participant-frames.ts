@@ -1,6 +1,7 @@
 import {
   BINARY_CONTROL,
   BINARY_HEADER_BYTES,
+  type DriveGoal,
   FIRST_EPOCH,
   MAX_FRAME_BYTES,
   ObserverFrame,
@@ -18,6 +19,7 @@ import type { ChannelOffers, ChannelReader } from '../channel/channel-offers.ts'
 import { readProbe } from '../channel/data-channel.ts'
 import type { ControlRelay } from '../control/control-relay.ts'
 import { ageOffsetMs } from '../control/gate.ts'
+import type { Goals } from '../control/goals.ts'
 import type { Stops } from '../control/stops.ts'
 import type { ParticipantConnection } from './participant-connection.ts'
 import { type PlainControl, readPlainControl } from './plain-control.ts'
@@ -25,6 +27,7 @@ import { type PlainControl, readPlainControl } from './plain-control.ts'
 /** Reads the frames of operators and observers. */
 export function createParticipantFrames(deps: {
   controlRelay: ControlRelay
+  goals: Pick<Goals, 'goal' | 'cancel'>
   /** Stops the robot on behalf of an admitted participant. */
   requestStop: Stops['requestStop']
   channelOffers: ChannelOffers
@@ -37,7 +40,7 @@ export function createParticipantFrames(deps: {
   clockMs: () => number
   preciseMs: () => number
 }) {
-  const { controlRelay, requestStop, channelOffers, guard, onRoundTrip } = deps
+  const { controlRelay, goals, requestStop, channelOffers, guard, onRoundTrip } = deps
   const { frameTime, stallClock, deadmanMs, clockMs, preciseMs } = deps
 
   const malformed = (connection: ParticipantConnection, message: string) =>
@@ -91,6 +94,11 @@ export function createParticipantFrames(deps: {
     if (connection.isNewControl(seq)) controlRelay.control(connection, { seq, t, ttlMs: leftMs }, data)
   }
 
+  function goal(connection: ParticipantConnection, frame: DriveGoal): void {
+    const ttlMs = validForMs(connection, frame.ttl_ms)
+    goals.goal(connection, { seq: frame.seq, t: frame.t, ttlMs }, frame, wholeTtlMs(ttlMs))
+  }
+
   function text(connection: ParticipantConnection, value: TextFrame): void {
     const known = connection.isOperator ? operatorFrameTypes : observerFrameTypes
     if (!known.has(value.type)) {
@@ -108,6 +116,8 @@ export function createParticipantFrames(deps: {
       return control(connection, { seq, t, ttlMs, videoAgeMs, seen, data }, speedScale)
     }
     connection.recordWellFormed()
+    if (frame.type === 'goal') return goal(connection, frame)
+    if (frame.type === 'cancel_goal') return goals.cancel(connection)
     if (frame.type === 'video_age') return controlRelay.videoAge(connection, frame.video_age_ms)
     if (frame.type === 'ping') {
       connection.sendIfFlowing(`{"type":"pong","t":${frame.t},"server_t":${Date.now()}}`, clockMs())

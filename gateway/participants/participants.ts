@@ -10,6 +10,7 @@ import type {
 import type { ChannelOffers } from '../channel/channel-offers.ts'
 import type { ControlSession } from '../control/control-session.ts'
 import type { ControlSessionRegistry } from '../control/control-session-registry.ts'
+import type { Goals } from '../control/goals.ts'
 import { sendLimits } from '../control/speed-envelope.ts'
 import type { Stops } from '../control/stops.ts'
 import type { BatteryFeed } from '../writer/battery-feed.ts'
@@ -35,6 +36,7 @@ export function createParticipants(deps: {
   sessionRegistry: ControlSessionRegistry
   frames: ParticipantFrames
   battery: BatteryFeed
+  goals: Pick<Goals, 'sendTo'>
   /** Stops the robot on behalf of a participant. */
   requestStop: Stops['requestStop']
   verdictOf: TicketStore['verdictOf']
@@ -49,7 +51,7 @@ export function createParticipants(deps: {
   /** How long a participant may give no sign of life; a pong of its library is one. */
   silenceLimitMs: number
 }) {
-  const { sessionRegistry, frames, battery, requestStop, verdictOf, isRevoked, pollChanges } = deps
+  const { sessionRegistry, frames, battery, goals, requestStop, verdictOf, isRevoked, pollChanges } = deps
   const { controlPersistence, channelOffers, log, clockMs, silenceLimitMs } = deps
   const connections = new Set<ParticipantConnection>()
   let count = 0
@@ -155,6 +157,7 @@ export function createParticipants(deps: {
     controlSession.tellLease(connection, nowMs)
     sendLimits(controlSession, connection, nowMs)
     battery.sendTo(connection, nowMs)
+    goals.sendTo(connection)
     if (connection.isOperator) channelOffers.announce(connection)
   }
 

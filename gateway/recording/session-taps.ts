@@ -54,8 +54,8 @@ export class SessionTap {
     if (this.#stream) this.#write('telemetry', frame, ageMs, '')
   }
 
-  /** Records a frame that participants receive: limits, latency or the state with its stop. */
-  frame(kind: 'limits' | 'latency' | 'stop', frame: string): void {
+  /** Records a goal, the end of one, or a frame that participants receive: limits, latency, autonomy or the state with its stop. */
+  frame(kind: 'limits' | 'latency' | 'stop' | 'goal' | 'autonomy', frame: string): void {
     if (this.#stream) this.#write(kind, frame, NO_DETAIL, '')
   }
 
@@ -75,6 +75,7 @@ export class SessionTap {
 interface TappedSession {
   readonly session: Pick<OpenSession, 'id' | 'status' | 'recording'>
   readonly robotConnected: boolean
+  readonly robot: { readonly autonomy: { readonly frame: string } | null } | null
   readonly tap: SessionTap
   /** Returns the frame that participants receive when the session changes. */
   stateFrame(): string
@@ -121,6 +122,8 @@ export function createSessionTaps(deps: {
     if (mode === 'off') return tap.end()
     const stream = open({ sessionId: id, source: 'gateway', stored: mode === 'stored' })
     tap.begin(stream, mode, controlSession.stateFrame())
+    const autonomy = controlSession.robot?.autonomy
+    if (autonomy) tap.frame('autonomy', autonomy.frame)
   }
 
   return {

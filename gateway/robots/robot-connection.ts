@@ -1,5 +1,5 @@
 import { OrderedFrames } from '../channel/ordered-frames.ts'
-import { type RobotMember, SessionMember } from '../control/control-session.ts'
+import { type ReportedAutonomy, type RobotMember, SessionMember } from '../control/control-session.ts'
 import { ageOf, isFastest } from '../control/gate.ts'
 
 /** Frames buffered for a connection that waits for its admission; of more than that, the newest. */
@@ -24,6 +24,7 @@ export class RobotConnection extends SessionMember implements RobotMember {
   #heartbeatsInWindow = 0
   #battery = -1
   #batteryMs = 0
+  #autonomy: ReportedAutonomy | null = null
   /** Frames that arrived before the admission; undefined after it. */
   #earlyFrames: string[] | undefined = []
 
@@ -82,6 +83,15 @@ export class RobotConnection extends SessionMember implements RobotMember {
   reportBattery(charge: number, nowMs: number): void {
     this.#battery = charge
     this.#batteryMs = nowMs
+  }
+
+  /** What this connection has reported of itself; null before. */
+  get autonomy(): ReportedAutonomy | null {
+    return this.#autonomy
+  }
+
+  reportAutonomy(autonomy: ReportedAutonomy): void {
+    this.#autonomy = autonomy
   }
 
   /** Buffers a frame until the connection is welcomed. Returns false after that: the frame is to be read at once. */

@@ -15,6 +15,7 @@ import { NO_JSON_TELEMETRY, parseFrame, type TextFrame, TOO_DEEP } from '../base
 import type { ChannelOffers, ChannelReader } from '../channel/channel-offers.ts'
 import { readProbe } from '../channel/data-channel.ts'
 import type { ControlRelay } from '../control/control-relay.ts'
+import type { Goals } from '../control/goals.ts'
 import { type BatteryFeed, chargeOf } from '../writer/battery-feed.ts'
 import { type LogLine, logLineOf } from '../writer/robot-logs.ts'
 import type { RobotConnection } from './robot-connection.ts'
@@ -29,6 +30,7 @@ export function createRobotFrames(deps: {
   acceptEpisode: (connection: RobotConnection, episode: Episode, nowMs: number) => void
   acceptLogLine: (connection: RobotConnection, line: LogLine, nowMs: number) => void
   controlRelay: ControlRelay
+  goals: Pick<Goals, 'report'>
   frameTime: FrameTime
   channelOffers: ChannelOffers
   guard: Guard
@@ -38,7 +40,7 @@ export function createRobotFrames(deps: {
   battery: BatteryFeed
   stallClock: StallClock
 }) {
-  const { enqueueHeartbeat, answerHeartbeat, acceptEpisode, acceptLogLine, controlRelay } = deps
+  const { enqueueHeartbeat, answerHeartbeat, acceptEpisode, acceptLogLine, controlRelay, goals } = deps
   const { battery, stallClock } = deps
   const { channelOffers, frameTime, onRoundTrip, guard, clockMs } = deps
   const counts = { frames: 0, heartbeats: 0 }
@@ -70,6 +72,7 @@ export function createRobotFrames(deps: {
     connection.recordWellFormed()
     const frame = parsed.data
     if (frame.type === 'stopped') connection.controlSession?.stops.confirm()
+    else if (frame.type === 'autonomy') goals.report(connection, frame)
     else if (frame.type === 'episode') acceptEpisode(connection, frame, nowMs)
     else if (frame.type === 'channel_offer') channelOffers.offer(connection, frame.sdp, channelReader)
   }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CAMERA_NAME, MAX_CAMERAS } from './camera-name.ts'
 import { LeaseFrame } from './control-lease.ts'
 import { ChannelAnswer, ChannelAvailable, ChannelOffer, ChannelRefused } from './data-channel.ts'
+import { Autonomy, FrameName, GoalId, goalPose } from './goals.ts'
 import { RobotLogLevel } from './robot-log.ts'
 import { LimitsFrame, SpeedScale } from './speed-limits.ts'
 import { Role, SessionStatus, StopClear } from './status.ts'
@@ -15,7 +16,7 @@ export const MAX_TTL_MS = 65_535
 /** Longest reason of a stop, in characters. */
 export const MAX_STOP_REASON = 500
 
-/** Why a control frame did not reach the robot. */
+/** Why a control frame or a goal did not reach the robot. */
 export const DropReason = z.enum([
   /** The robot is not connected. */
   'robot_offline',
@@ -37,6 +38,8 @@ export const DropReason = z.enum([
   'invalid',
   /** A newer frame replaced it while the robot did not read. */
   'robot_slow',
+  /** The robot accepts no goals, or none in this coordinate frame. */
+  'no_goals',
 ])
 export type DropReason = z.infer<typeof DropReason>
 
@@ -67,6 +70,21 @@ export const DriveControl = z.looseObject({
 })
 export type DriveControl = z.infer<typeof DriveControl>
 
+/** A place to which the robot of the session is to drive by itself. The gateway relays it, or answers `dropped` with the reason. */
+export const DriveGoal = z.looseObject({
+  type: z.literal('goal'),
+  /** Counts together with the `seq` of control frames. */
+  seq: sequence,
+  t: clockMs,
+  ttl_ms: z.number().int().min(1).max(MAX_TTL_MS).optional(),
+  goal_id: GoalId,
+  frame: FrameName,
+  ...goalPose,
+})
+export type DriveGoal = z.infer<typeof DriveGoal>
+/** Cancels the goal that the robot drives to, if any. */
+export const DriveCancelGoal = z.looseObject({ type: z.literal('cancel_goal') })
+
 /** The age of the operator's picture beside binary control frames, which do not contain it. */
 export const VideoAge = z.looseObject({ type: z.literal('video_age'), video_age_ms: videoAgeMs })
 
@@ -85,6 +103,8 @@ export const Ping = z.looseObject({ type: z.literal('ping'), t: clockMs })
 /** Frames that an operator sends. The gateway ignores unknown types. */
 export const OperatorFrame = z.discriminatedUnion('type', [
   DriveControl,
+  DriveGoal,
+  DriveCancelGoal,
   VideoAge,
   RequestStop,
   Ping,
@@ -93,6 +113,8 @@ export const OperatorFrame = z.discriminatedUnion('type', [
 export type OperatorFrame = z.infer<typeof OperatorFrame>
 export const operatorFrameTypes: ReadonlySet<string> = new Set([
   'control',
+  'goal',
+  'cancel_goal',
   'video_age',
   'stop',
   'ping',
@@ -131,7 +153,7 @@ export type DriveState = z.infer<typeof DriveState>
 export const DriveTelemetry = z.looseObject({ type: z.literal('telemetry'), data: z.unknown() })
 /** The robot obeyed a control frame. */
 export const DriveAck = z.looseObject({ type: z.literal('ack'), seq: sequence })
-/** A control frame did not reach the robot. */
+/** A control frame or a goal did not reach the robot. */
 export const Dropped = z.looseObject({ type: z.literal('dropped'), seq: sequence, why: DropReason })
 /** The latest round trips between the gateway and either side, in milliseconds; null while unknown. */
 export const DriveLatency = z.looseObject({
@@ -178,6 +200,7 @@ export const ToDriverFrame = z.discriminatedUnion('type', [
   DriveLatency,
   LimitsFrame,
   LeaseFrame,
+  Autonomy,
   DriveLog,
   DriveBattery,
   Pong,

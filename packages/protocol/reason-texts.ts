@@ -36,7 +36,7 @@ export const reasonTexts: Readonly<Record<PlatformReason, string>> = {
   link_lost: 'the robot lost its connection',
 }
 
-/** Why a control frame did not reach the robot. */
+/** Why a control frame or a goal did not reach the robot. */
 export const dropTexts: Readonly<Record<DropReason, string>> = {
   robot_offline: 'the robot is not connected',
   invalid: 'the robot does not accept this command',
@@ -48,6 +48,7 @@ export const dropTexts: Readonly<Record<DropReason, string>> = {
   latency: 'over the latency limit',
   video_stale: 'the picture is frozen',
   robot_slow: 'the robot does not keep up',
+  no_goals: 'the robot accepts no such goals',
 }
 
 /** Why the gateway closed a connection and what to do, as a sentence without a full stop. */

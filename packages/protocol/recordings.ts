@@ -49,6 +49,8 @@ export const recordingTopics = {
   control: '/control',
   dropped: '/control/dropped',
   telemetry: '/telemetry',
+  goal: '/goal',
+  autonomy: '/autonomy',
   limits: '/limits',
   latency: '/latency',
   stop: '/stop',

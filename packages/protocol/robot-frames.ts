@@ -3,6 +3,7 @@ import { ControlEpoch, LeaseFrame } from './control-lease.ts'
 import { ChannelAnswer, ChannelAvailable, ChannelOffer, ChannelRefused, Order } from './data-channel.ts'
 import { SeenPictures } from './driving-frames.ts'
 import { Episode, EpisodeAck } from './episodes.ts'
+import { Autonomy, FrameName, GoalId, goalPose } from './goals.ts'
 import { LOG_MESSAGE_MAX, RobotLogLevel } from './robot-log.ts'
 import { LimitsFrame, SpeedLimits, SpeedScale } from './speed-limits.ts'
 import { SessionStatus } from './status.ts'
@@ -47,6 +48,7 @@ export const RobotFrame = z.discriminatedUnion('type', [
   Stopped,
   Episode,
   RobotLog,
+  Autonomy,
   ChannelOffer,
 ])
 export type RobotFrame = z.infer<typeof RobotFrame>
@@ -57,6 +59,7 @@ export const robotFrameTypes: ReadonlySet<string> = new Set([
   'stopped',
   'episode',
   'log',
+  'autonomy',
   'channel_offer',
 ])
 
@@ -119,6 +122,27 @@ export const Control = z.looseObject({
   data: z.unknown(),
 })
 export type Control = z.infer<typeof Control>
+/** A goal, as the robot receives it. Robots that do not report `autonomy` receive none. */
+export const Goal = z.looseObject({
+  type: z.literal('goal'),
+  session_id: z.uuid(),
+  seq: sequence,
+  /** As in `control`. */
+  epoch: ControlEpoch.optional(),
+  t: unixMs,
+  ttl_ms: z.number(),
+  goal_id: GoalId,
+  frame: FrameName,
+  ...goalPose,
+  order: Order.optional(),
+})
+export type Goal = z.infer<typeof Goal>
+/** The robot gives up this goal, and halts. */
+export const CancelGoal = z.looseObject({
+  type: z.literal('cancel_goal'),
+  goal_id: GoalId,
+  order: Order.optional(),
+})
 export const Stop = z.looseObject({
   type: z.literal('stop'),
   reason: z.string(),
@@ -143,6 +167,8 @@ export const ToRobotFrame = z.discriminatedUnion('type', [
   HeartbeatAck,
   SessionChanged,
   Control,
+  Goal,
+  CancelGoal,
   LimitsFrame,
   LeaseFrame,
   Stop,

@@ -9,6 +9,7 @@ import {
   decodeOrderedFrame,
   FIRST_EPOCH,
   FULL_SPEED,
+  type Goal,
   type LeaseFrame,
   limitSpeed,
   type MotionLimiter,
@@ -20,7 +21,7 @@ import {
 import { DeclaredRules } from './declared-rules.ts'
 import { FrameAge } from './frame-age.ts'
 import { FrameSequence } from './frame-sequence.ts'
-import type { RobotLinkOptions, StopInForce } from './robot-link-options.ts'
+import type { GoalCancelReason, RobotLinkOptions, StopInForce } from './robot-link-options.ts'
 import { safeCallback } from './safe-callback.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -34,6 +35,8 @@ type CommandReceiverOptions = Pick<
   | 'onControl'
   | 'onInvalidControl'
   | 'onBinaryControl'
+  | 'onGoal'
+  | 'onGoalCanceled'
   | 'onLateControl'
   | 'onStop'
   | 'onStopCleared'
@@ -59,6 +62,10 @@ export class CommandReceiver {
   #limiterRules: ControlRules | null = null
   #deadmanMs = 0
   #lastSeq = -1
+  /** The newest number of a command or goal since the last halt: until then, all are of one operator's connection. -1 after it. */
+  #obeyedSeq = -1
+  /** The goal that the robot drives to. */
+  #goalId: string | null = null
   #session: RobotSession | null = null
   #stop: StopInForce | null = null
   #limits: SpeedLimits = FULL_SPEED
@@ -94,6 +101,8 @@ export class CommandReceiver {
     const wasLatched = this.#stop?.latched === true
     this.#deadmanMs = deadman_ms
     this.#watchdog.limit(deadman_ms + (this.#options.watchdogMarginMs ?? DEFAULT_WATCHDOG_MARGIN_MS))
+    this.#cancelGoal('link_lost')
+    this.#obeyedSeq = -1
     this.#age.forget()
     this.#sequence.reset()
     this.#changeSession(session)
@@ -114,10 +123,44 @@ export class CommandReceiver {
       if (this.#sequence.acceptLimits(frame.order, frame.after)) this.#changeLimits(frame)
     } else if (frame.type === 'control') {
       if (this.#sequence.accept(frame.order, frame.after)) this.#control(frame)
+    } else if (frame.type === 'goal') {
+      if (this.#sequence.accept(frame.order)) this.#goal(frame)
+    } else if (frame.type === 'cancel_goal') {
+      if (this.#sequence.accept(frame.order) && frame.goal_id === this.#goalId) this.#cancelGoal('canceled')
     } else if (frame.type === 'stop') {
       const { order, latched } = frame
       if (latched ? this.#sequence.acceptLatch(order) : this.#sequence.accept(order)) this.#stopNow(frame)
     } else if (frame.type === 'stop_cleared' && this.#sequence.acceptLatch(frame.order)) this.#clearStop()
+  }
+
+  /** Notes that the robot has reported the end of its goal. */
+  goalEnded(goalId: string): void {
+    if (goalId === this.#goalId) this.#goalId = null
+  }
+
+  #goal({ session_id, seq, epoch = FIRST_EPOCH, t, ttl_ms, goal_id, frame, x, y, heading }: Goal): void {
+    const isOurs = session_id === this.#session?.session_id && this.#session.status === 'ACTIVE'
+    if (!isOurs || epoch < this.#epoch) return
+    this.#beginEpoch(epoch)
+    if (seq <= this.#obeyedSeq || !this.#isFresh(seq, t, ttl_ms)) return
+    this.#cancelGoal('replaced')
+    this.#obeyedSeq = seq
+    this.#stop = null
+    this.#watchdog.disarm() // no more commands are needed
+    this.#goalId = goal_id
+    this.#runCallback(() => this.#options.onGoal?.({ goalId: goal_id, frame, x, y, heading, seq }))
+  }
+
+  #cancelGoal(reason: GoalCancelReason): void {
+    const goalId = this.#goalId
+    if (goalId === null) return
+    this.#goalId = null
+    this.#runCallback(() => this.#options.onGoalCanceled?.(goalId, reason))
+  }
+
+  /** Whether a command or a goal may move the robot. */
+  get #isMoving(): boolean {
+    return this.#watchdog.moving || this.#goalId !== null
   }
 
   #control(frame: Control): void {
@@ -153,7 +196,7 @@ export class CommandReceiver {
   /** Stops a moving robot: a command that it cannot obey must not extend the last motion. */
   #refuse(seq: number, problem: string): void {
     this.#runCallback(() => this.#options.onInvalidControl?.(seq, problem))
-    if (this.#watchdog.moving) this.#stopNow({ reason: 'invalid_command', latched: false })
+    if (this.#isMoving) this.#stopNow({ reason: 'invalid_command', latched: false })
   }
 
   /** Handles a binary frame after the welcome. @throws Error for a malformed frame */
@@ -174,11 +217,23 @@ export class CommandReceiver {
 
   /** Stops a moving robot: without a connection, no participant could stop it. */
   linkLost(): void {
-    if (this.#watchdog.moving) this.#stopNow({ reason: 'link_lost', latched: false })
+    const isMoving = this.#isMoving
+    this.#cancelGoal('link_lost')
+    if (isMoving) this.#stopNow({ reason: 'link_lost', latched: false })
   }
 
-  /** Returns whether the robot may obey a control frame. If so, restarts the watchdog. */
+  /** Returns whether the robot may obey a control frame. If so, cancels its goal and restarts the watchdog. */
   #mayPass(seq: number, t: number, ttlMs: number): boolean {
+    if (!this.#isFresh(seq, t, ttlMs)) return false
+    this.#obeyedSeq = seq
+    this.#stop = null
+    this.#watchdog.feed()
+    if (this.#goalId !== null) this.#cancelGoal('control')
+    return true
+  }
+
+  /** Returns whether a control frame or a goal is not late, and no stop is latched. */
+  #isFresh(seq: number, t: number, ttlMs: number): boolean {
     // `seq` only rises on one operator's connection. This frame is from another operator, with another clock.
     if (seq <= this.#lastSeq) this.#age.forget()
     this.#lastSeq = seq
@@ -186,13 +241,9 @@ export class CommandReceiver {
     const lateMs = this.#age.lateMs(t, (ttlMs || this.#deadmanMs) + allowanceMs, performance.now())
     // The gateway relays no control frame under a latched stop. The robot enforces the same rule.
     if (this.#stop?.latched) return false
-    if (lateMs !== null) {
-      this.#runCallback(() => this.#options.onLateControl?.(seq, lateMs))
-      return false
-    }
-    this.#stop = null
-    this.#watchdog.feed()
-    return true
+    if (lateMs === null) return true
+    this.#runCallback(() => this.#options.onLateControl?.(seq, lateMs))
+    return false
   }
 
   #changeSession(session: RobotSession | null): void {
@@ -204,7 +255,9 @@ export class CommandReceiver {
     if (isOther) {
       this.#changeLimits(FULL_SPEED)
       this.#epoch = FIRST_EPOCH
+      this.#obeyedSeq = -1
     }
+    if (session?.status !== 'ACTIVE' || isOther) this.#cancelGoal('session_paused')
     this.#session = open ? session : null
     if (open) this.#rules.follow(session.control_schema)
     this.#runCallback(() => this.#options.onSession?.(session))
@@ -224,7 +277,10 @@ export class CommandReceiver {
     if (epoch <= this.#epoch) return
     this.#epoch = epoch
     this.#age.forget() // the new holder has another clock
-    if (this.#watchdog.moving) this.#stopNow({ reason: 'control_transferred', latched: false })
+    const isMoving = this.#isMoving
+    this.#cancelGoal('control_transferred')
+    this.#obeyedSeq = -1
+    if (isMoving) this.#stopNow({ reason: 'control_transferred', latched: false })
   }
 
   #changeLimits({ speed_scale, reason }: SpeedLimits): void {
@@ -236,10 +292,12 @@ export class CommandReceiver {
 
   #stopNow({ reason, latched }: StopInForce): void {
     this.#watchdog.disarm()
+    this.#obeyedSeq = -1
     // A deadman stop does not release a latched stop.
     const stop = { reason, latched: latched || this.#stop?.latched === true }
     this.#stop = stop
     this.#runCallback(() => this.#options.onStop?.(stop))
+    this.#cancelGoal('stopped')
   }
 
   #clearStop(): void {

@@ -70,6 +70,12 @@ export class DrivePilot {
     return true
   }
 
+  /** Notes that the robot drives to a goal: earlier commands do not move it any more. */
+  goal(): void {
+    this.#command = null
+    this.#unanswered = null // a report that it has halted would be wrong
+  }
+
   stop({ reason, latched }: StopInForce): void {
     this.#command = null
     this.#latched ||= latched

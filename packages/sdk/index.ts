@@ -1,5 +1,7 @@
 // Protocol types in the signatures of this package, so that its users do not need to install the protocol package.
 export type {
+  Autonomy,
+  AutonomyMode,
   BinaryHeader,
   ChatMessage,
   Control,
@@ -9,6 +11,8 @@ export type {
   DriveLog,
   DriveState as SessionLinkState,
   DropReason,
+  GoalState,
+  GoalStatus,
   LeaseFrame,
   NotificationEvent,
   NotificationReadEvent,

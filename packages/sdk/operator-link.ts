@@ -1,5 +1,6 @@
 import {
   BINARY_CONTROL,
+  DriveGoal,
   encodeBinaryFrame,
   limitSpeed,
   MAX_BINARY_SEQ,
@@ -97,6 +98,20 @@ export interface ControlOptions {
   readonly urgent?: boolean
 }
 
+/** Where the robot is to be: metres and radians, counter-clockwise from x, in the coordinate frame `frame`. */
+export interface GoalTarget {
+  readonly frame: string
+  readonly x: number
+  readonly y: number
+  readonly heading: number
+}
+
+export interface GoalOptions {
+  /** As for commands. */
+  readonly ttlMs?: number
+  readonly goalId?: string
+}
+
 /** This share of `maxBufferedBytes` unsent is congestion. */
 const CONGESTED_SHARE = 1 / 8
 
@@ -163,6 +178,43 @@ export class OperatorLink extends SessionLink {
       const header = { kind: BINARY_CONTROL, flags: 0, ttlMs: ttlMs ?? 0, seq, t: linkClockMs() }
       return checkBinarySize(encodeBinaryFrame(header, payload))
     }, urgent)
+  }
+
+  /**
+   * Sends the robot to a place: metres and radians, counter-clockwise from x, in the coordinate frame that `autonomy` names. The robot
+   * drives there by itself, and `onAutonomy` tells how it goes. The next command cancels the goal, and so do `cancelGoal`, every
+   * stop, and the end of this connection.
+   * @param options `ttlMs` as for `control`; `goalId` names the goal, up to 64 characters, by default a UUID
+   * @returns the number of the frame, for `onDropped`, and the id; null if the link did not send it: it is offline, has too many unsent
+   * bytes or a pending stop
+   * @throws ZodError for an invalid goal, such as a coordinate that is not finite
+   */
+  goal(
+    { frame, x, y, heading }: GoalTarget,
+    { ttlMs, goalId = crypto.randomUUID() }: GoalOptions = {},
+  ): { seq: number; goalId: string } | null {
+    const seq = this.#seq + 1
+    const goal = DriveGoal.parse({
+      type: 'goal',
+      seq,
+      t: linkClockMs(),
+      ttl_ms: ttlMs,
+      goal_id: goalId,
+      frame,
+      x,
+      y,
+      heading,
+    })
+    if (this.stopPending) return null
+    this.#pacer.discard() // a command from before would cancel the goal
+    if (!this.lifecycle.transmit('droppable', () => frameText(goal))) return null
+    this.#seq = seq
+    return { seq, goalId }
+  }
+
+  /** Cancels the goal of the robot, which then halts. Returns false if the link is offline. */
+  cancelGoal(): boolean {
+    return this.lifecycle.transmit('vital', () => frameText({ type: 'cancel_goal' }))
   }
 
   /** Requests a remote stop as every link does, and drops the command that waits for its turn. */

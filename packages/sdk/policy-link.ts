@@ -1,6 +1,6 @@
 import type { DriveState, LeaseFrame, ToDriverFrame } from '@wheelhouse/protocol'
 import { ApiError } from './errors.ts'
-import { type ControlOptions, OperatorLink } from './operator-link.ts'
+import { type ControlOptions, type GoalOptions, type GoalTarget, OperatorLink } from './operator-link.ts'
 import { answerOf, createRestClient, type RestClient, type Schemas } from './rest-client.ts'
 import type { OperatorLinkOptions } from './session-link-options.ts'
 import { type TicketsOfOptions, ticketsOf } from './tickets.ts'
@@ -92,6 +92,11 @@ export class PolicyLink extends OperatorLink {
 
   override controlBinary(payload: Uint8Array, options?: ControlOptions): number | null {
     return this.#holds || this.#options.shadow ? super.controlBinary(payload, options) : null
+  }
+
+  /** Sends a goal as an `OperatorLink`. Returns null also while it does not hold control. */
+  override goal(target: GoalTarget, options?: GoalOptions): { seq: number; goalId: string } | null {
+    return this.#holds ? super.goal(target, options) : null
   }
 
   /** @internal */

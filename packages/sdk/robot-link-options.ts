@@ -1,7 +1,9 @@
 import type {
+  AutonomyMode,
   BinaryHeader,
   Control,
   ControlSchema,
+  GoalStatus,
   LeaseFrame,
   RobotSession,
   SpeedLimits,
@@ -24,6 +26,49 @@ export type RobotLinkEnd = LinkEnd
 
 /** The stop that halts a robot. */
 export type StopInForce = Pick<Stop, 'reason' | 'latched'>
+
+/** A place to which the robot is to drive by itself: metres and radians, counter-clockwise from x, in the coordinate frame `frame`. */
+export interface RobotGoal {
+  readonly goalId: string
+  readonly frame: string
+  readonly x: number
+  readonly y: number
+  readonly heading: number
+  /** Counts together with the `seq` of control frames. */
+  readonly seq: number
+}
+
+/**
+ * Why a robot gives up its goal: a command of the operator, a `cancel_goal`, a stop, a session that is not ACTIVE, another holder of
+ * control, a lost connection, or a newer goal.
+ */
+export type GoalCancelReason =
+  | 'control'
+  | 'canceled'
+  | 'stopped'
+  | 'session_paused'
+  | 'control_transferred'
+  | 'link_lost'
+  | 'replaced'
+
+/** What a robot does by itself. */
+export interface AutonomyReport {
+  readonly mode: AutonomyMode
+  /** The coordinate frame in which it accepts goals, that of the pose in its telemetry; without it, it accepts none. */
+  readonly goalFrame?: string | null
+  /** The present goal, or how the last one ended. */
+  readonly goal?:
+    | (Omit<RobotGoal, 'frame' | 'seq'> & {
+        readonly status: GoalStatus
+        /** Share of the way that is done, 0 to 1. */
+        readonly progress?: number
+        /** Distance to go, in metres. */
+        readonly distanceM?: number
+        /** For people. The link cuts it after 500 characters. */
+        readonly message?: string
+      })
+    | null
+}
 
 /** Credentials, settings and callbacks of a robot. */
 export interface RobotLinkOptions {
@@ -88,7 +133,15 @@ export interface RobotLinkOptions {
    */
   readonly onBinaryControl?: (payload: Uint8Array, header: BinaryHeader) => void
   /**
-   * Called for a late control frame, which the robot must not obey: its age `ageMs` exceeds its `ttl_ms` plus
+   * Called for a goal to drive to, at once; never for one that must not be obeyed, as one that is late. Keep the robot's speed below
+   * `limits.speed_scale` of the link times its maximum, and tell with `autonomy` how it goes. Robots that have not named a `goalFrame`
+   * receive none.
+   */
+  readonly onGoal?: (goal: RobotGoal) => void
+  /** Called when the robot must give up its goal, and halt unless a command or a newer goal follows. Not after it has reported the end. */
+  readonly onGoalCanceled?: (goalId: string, reason: GoalCancelReason) => void
+  /**
+   * Called for a late control frame or goal, which the robot must not obey: its age `ageMs` exceeds its `ttl_ms` plus
    * `lateAllowanceMs`. The frame has waited in a buffer, so its command is stale.
    */
   readonly onLateControl?: (seq: number, ageMs: number) => void

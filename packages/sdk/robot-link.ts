@@ -15,6 +15,7 @@ import {
   type Welcome,
 } from '@wheelhouse/protocol'
 import { robotWebSocket } from '#websocket'
+import { AutonomyReports } from './autonomy-reports.ts'
 import { Backoff } from './backoff.ts'
 import type { CameraOptions } from './camera/camera-options.ts'
 import { PublishedCamera } from './camera/published-camera.ts'
@@ -26,7 +27,7 @@ import { EpisodeOutbox, type EpisodeReport } from './episode-outbox.ts'
 import { checkBinarySize, frameText } from './frames.ts'
 import { linkClockMs } from './link-clock.ts'
 import type { WebSocketConstructor } from './link-socket.ts'
-import type { RobotLinkOptions, RobotLinkState, StopInForce } from './robot-link-options.ts'
+import type { AutonomyReport, RobotLinkOptions, RobotLinkState, StopInForce } from './robot-link-options.ts'
 import { dialRobotSocket, readFrame } from './robot-socket.ts'
 import { safeCallback } from './safe-callback.ts'
 
@@ -63,6 +64,8 @@ class TelemetryCheck {
 
 /** HTTP statuses of the upgrade that another attempt would not change. */
 const FINAL_HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
+/** Frames that the data channel carries. */
+const CHANNEL_FRAMES: ReadonlySet<string> = new Set(['control', 'stop', 'cancel_goal', 'limits'])
 const STOP_REASON_MAX = 200
 /** A robot in a session waits at most this long before an attempt, because its operator waits for it. */
 const SESSION_DELAY_MS = 1_000
@@ -79,6 +82,7 @@ export class RobotLink {
   readonly #commands: CommandReceiver
   readonly #telemetryCheck: TelemetryCheck
   readonly #episodes: EpisodeOutbox
+  readonly #autonomy = new AutonomyReports((frame) => this.#send(frame, 'vital'))
   readonly #lifecycle: ConnectionLifecycle<Welcome, ToRobotFrame>
   readonly #channel: ControlChannel
   readonly #cameras = new Set<PublishedCamera>()
@@ -217,6 +221,16 @@ export class RobotLink {
   }
 
   /**
+   * Reports what the robot does by itself, and the goals that it accepts: always the whole state. The link keeps it, and sends it again
+   * over each new connection. Call it with every change; of mere progress the link sends five a second, and the newest one later.
+   * @throws ZodError for an invalid report, such as a `progress` above 1
+   */
+  autonomy(report: AutonomyReport): void {
+    const { goal } = this.#autonomy.report(report)
+    if (goal && goal.status !== 'active') this.#commands.goalEnded(goal.goal_id)
+  }
+
+  /**
    * Reports a recording. The link stores up to 1,000 reports in memory and repeats each, also over new connections,
    * until the platform has stored it. Keep the recording on the robot until then. You can ignore the promise: failures
    * also go to `onError`.
@@ -241,6 +255,7 @@ export class RobotLink {
       onOffline: () => {
         clearInterval(this.#heartbeatTimer)
         this.#channel.close()
+        this.#autonomy.pause()
         this.#commands.linkLost()
       },
       onFinished: (error) => this.#episodes.close(error),
@@ -260,12 +275,11 @@ export class RobotLink {
     })
   }
 
-  /** Handles a frame of the data channel: only control frames, stops and the allowed speed arrive there. */
+  /** Handles a frame of the data channel: only control frames, stops, canceled goals and the allowed speed arrive there. */
   #onChannelText(text: string): void {
     if (!this.#lifecycle.isOnline) return
     const frame = readFrame(text)
-    if (frame?.type === 'control' || frame?.type === 'stop' || frame?.type === 'limits')
-      this.#commands.frame(frame)
+    if (frame && CHANNEL_FRAMES.has(frame.type)) this.#commands.frame(frame)
   }
 
   #verdict(failure: LinkFailure): number | LinkEnd {
@@ -314,6 +328,7 @@ export class RobotLink {
     this.#lifecycle.online(welcome, welcome.heartbeat_timeout_ms)
     this.#beat()
     this.#episodes.online()
+    this.#autonomy.send()
     this.#lifecycle.runCallback(() => this.#options.onWelcome?.(welcome))
     if (this.#lifecycle.isOnline) this.#commands.welcome(welcome)
   }

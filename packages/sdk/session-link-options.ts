@@ -1,4 +1,5 @@
 import type {
+  Autonomy,
   BinaryHeader,
   DriveBattery,
   DriveLatency,
@@ -55,6 +56,8 @@ export interface SessionLinkOptions extends ConnectionLifecycleCallbacks {
   readonly onLimits?: (limits: SpeedLimits) => void
   /** Receives who controls the robot, when that changes, or is not this participant. */
   readonly onLease?: (lease: LeaseFrame) => void
+  /** Called with what the robot does by itself, and how its goal goes: after the first state if the robot reports it, then with each change. */
+  readonly onAutonomy?: (autonomy: Autonomy) => void
   /** Called for a line of the robot's log. The gateway drops lines for a slow reader. */
   readonly onLog?: (line: DriveLog) => void
   /** Called with the charge of the robot, after the first state and after every change. */
@@ -85,7 +88,7 @@ export interface OperatorLinkOptions extends SessionLinkOptions {
   readonly seenPictures?: () => Readonly<Record<string, number>>
   /** Called when the robot obeyed a control frame. `roundTripMs` is null when too many later frames are unanswered. */
   readonly onAck?: (seq: number, roundTripMs: number | null) => void
-  /** Called when a control frame did not reach the robot. */
+  /** Called when a control frame or a goal did not reach the robot. */
   readonly onDropped?: (seq: number, why: DropReason) => void
   /** Called when the connection becomes congested or recovers, and when the link changes the limit of its rate. */
   readonly onCongestion?: (congestion: Congestion) => void

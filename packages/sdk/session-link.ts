@@ -1,4 +1,5 @@
 import {
+  type Autonomy,
   BINARY_HEADER_BYTES,
   BINARY_TELEMETRY,
   type DriveBattery,
@@ -70,6 +71,7 @@ export class SessionLink {
   #battery: DriveBattery | null = null
   #limits: SpeedLimits = FULL_SPEED
   #lease: LeaseFrame | null = null
+  #autonomy: Autonomy | null = null
   #pingTimer: ReturnType<typeof setInterval> | undefined
   #stopTimer: ReturnType<typeof setInterval> | undefined
   #lastFrameMs: number | null = null
@@ -112,6 +114,11 @@ export class SessionLink {
   /** Who controls the robot, as last received; null while control of it never changed hands and this participant is its operator. */
   get lease(): LeaseFrame | null {
     return this.#lease
+  }
+
+  /** What the robot does by itself, as last received; null before, and without a robot that reports it. */
+  get autonomy(): Autonomy | null {
+    return this.#autonomy
   }
 
   /** State of the link. */
@@ -217,6 +224,9 @@ export class SessionLink {
     else if (frame.type === 'lease') {
       this.#lease = frame
       this.lifecycle.runCallback(() => this.#options.onLease?.(frame))
+    } else if (frame.type === 'autonomy') {
+      this.#autonomy = frame
+      this.lifecycle.runCallback(() => this.#options.onAutonomy?.(frame))
     } else if (frame.type === 'battery') {
       this.#battery = frame
       this.lifecycle.runCallback(() => this.#options.onBattery?.(frame))
@@ -257,6 +267,7 @@ export class SessionLink {
     this.#pingTimer = setInterval(() => this.#ping('droppable'), this.#options.pingMs ?? DEFAULT_PING_MS)
     this.#stopTimer = setInterval(() => this.#stopRequest.tick(), STOP_CHECK_MS)
     this.#state = state
+    this.#autonomy = null // the gateway sends it after the first state
     this.lifecycle.online(state, this.#options.silenceMs ?? 5_000)
     // A callback may have closed the link.
     if (!this.lifecycle.isOnline) return
@@ -276,6 +287,7 @@ export class SessionLink {
 
   #onState(state: DriveState): void {
     this.#state = state
+    if (!state.robot_connected) this.#autonomy = null // the robot reports it again
     this.#stopRequest.state(state)
     this.lifecycle.runCallback(() => this.#options.onState?.(state))
   }

@@ -10,6 +10,7 @@ import {
 } from './differential-drive.ts'
 import { DrivePilot, readBinaryDriveCommand, readDriveCommand } from './drive-pilot.ts'
 import type { EpisodeReport } from './episode-outbox.ts'
+import { GoalPilot } from './goal-pilot.ts'
 import { RobotLink } from './robot-link.ts'
 import type { RobotLinkOptions } from './robot-link-options.ts'
 import { demoWorld, isFree, nearestSurface, type World } from './world.ts'
@@ -89,7 +90,8 @@ const LOW_BATTERY = 0.2
 
 /**
  * Simulates a differential-drive robot in a room, driven over a RobotLink. Control data is
- * `{linear_mps, angular_radps}`, or two big-endian 32-bit floats in a binary frame. The robot moves only on commands.
+ * `{linear_mps, angular_radps}`, or two big-endian 32-bit floats in a binary frame. The robot moves only on commands, and to goals in the
+ * frame `odom`, that of its pose: straight, and not around obstacles.
  * In a session it sends its pose as telemetry, and reports its drives as episodes. Its battery drains while it moves
  * and charges while it is halted. Its log reports sessions, stops and obstacles.
  */
@@ -97,6 +99,7 @@ export class SimulatedRobot {
   /** Connection of the robot to the platform. */
   readonly link: RobotLink
   readonly #pilot = new DrivePilot()
+  readonly #goals = new GoalPilot()
   readonly #recorder = new DriveRecorder()
   readonly #world: World
   readonly #limits: DriveLimits
@@ -126,6 +129,7 @@ export class SimulatedRobot {
     if (!isFree(this.#world, this.#state.xM, this.#state.yM, this.#limits.radiusM))
       throw new RangeError('the start must not be in a wall or an obstacle')
     this.link = this.#createLink(options)
+    this.link.autonomy(this.#goals.report)
   }
 
   /** Position and motion of the robot. */
@@ -174,6 +178,15 @@ export class SimulatedRobot {
       },
       onControl: ({ seq, data, session_id }) => this.#onControl(seq, readDriveCommand(data), session_id),
       onBinaryControl: (payload, { seq }) => this.#onControl(seq, readBinaryDriveCommand(payload)),
+      onGoal: (goal) => {
+        this.#pilot.goal()
+        this.#goals.begin(goal, this.#state, this.#world, this.#limits)
+        this.link.autonomy(this.#goals.report)
+      },
+      onGoalCanceled: (goalId) => {
+        this.#goals.cancel(goalId)
+        this.link.autonomy(this.#goals.report)
+      },
       onLateControl: (seq, ageMs) =>
         this.#logThrottled(`control frame ${seq} is ${Math.round(ageMs)} ms late and was not obeyed`),
       onStop: (stop) => {
@@ -227,7 +240,11 @@ export class SimulatedRobot {
     const elapsedS = (now - this.#lastStepMs) / 1000
     this.#lastStepMs = now
     const before = this.#state
-    this.#state = advance(before, this.#pilot.command, elapsedS, this.#world, this.#allowed())
+    const allowed = this.#allowed()
+    const towardsGoal = this.#goals.command(before, this.#world, allowed)
+    if (towardsGoal !== undefined) this.link.autonomy(this.#goals.report)
+    const command = towardsGoal === undefined ? this.#pilot.command : towardsGoal
+    this.#state = advance(before, command, elapsedS, this.#world, allowed)
     this.#watchState(before)
     if (isHalted(this.#state)) {
       const reason = this.#pilot.takeAnswer()

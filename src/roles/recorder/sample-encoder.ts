@@ -44,6 +44,10 @@ export function encodeSample(sample: StreamSample, source: StreamSource): Record
       return plain(recordingTopics.latency, logTimeNs, sample.payload)
     case sampleKinds.stop:
       return plain(recordingTopics.stop, logTimeNs, sample.payload)
+    case sampleKinds.goal:
+      return plain(recordingTopics.goal, logTimeNs, sample.payload)
+    case sampleKinds.autonomy:
+      return plain(recordingTopics.autonomy, logTimeNs, sample.payload)
     case sampleKinds.video:
     case sampleKinds.image:
       return cameraMessage(sample, source, logTimeNs)

@@ -11,7 +11,8 @@ import { explore } from '../../support/runner/explore.ts'
 
 // Control changes hands among three operators, a supervisor, a policy and the owner, at a whole gateway on a simulated clock, while
 // hints, queries, connections and the database fail. The fixture checks at every frame that the robot obeys only the holder of its
-// newest epoch, that a change goes through a halt, and that no frame follows a latched stop. `control-lease` has the real database.
+// newest epoch, that a change goes through a halt, that no frame follows a latched stop, and that no goal outlasts its operator.
+// `control-lease` has the real database.
 
 const clocks = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] as const
 beforeEach(() => void vi.useFakeTimers({ toFake: [...clocks] }))
@@ -37,6 +38,8 @@ const user = fc.constantFrom(...users)
 const via = fc.constantFrom('websocket', 'websocket', 'channel', 'both')
 const step = fc.oneof(
   { weight: 12, arbitrary: fc.record({ do: kind('control'), user, via, binary: fc.boolean() }) },
+  { weight: 8, arbitrary: fc.record({ do: kind('goals'), leave: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: kind('cancelGoal'), user }) },
   { weight: 6, arbitrary: fc.record({ do: kind('everybody'), ms: fc.integer({ min: 20, max: 400 }) }) },
   { weight: 10, arbitrary: fc.record({ do: kind('transfer'), user, ahead: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: kind('nobody') }) },
@@ -55,7 +58,16 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       do: kind('robot'),
-      what: fc.constantFrom('connect', 'lose', 'moveAway', 'loseElsewhere', 'block', 'read', 'offer'),
+      what: fc.constantFrom(
+        'connect',
+        'lose',
+        'moveAway',
+        'loseElsewhere',
+        'block',
+        'read',
+        'offer',
+        'reach',
+      ),
     }),
   },
   { weight: 5, arbitrary: fc.record({ do: kind('wait'), ms: fc.constantFrom(10, 100, 1_100, 2_600) }) },
@@ -98,7 +110,19 @@ async function perform(fixture: ControlFixture, step: Step, number: number): Pro
   if (step.do === 'control') {
     const console = consoleOf(fixture, step.user)
     if (console) fixture.control(console, { via: step.via, binary: step.binary })
-  } else if (step.do === 'everybody') {
+  } else if (step.do === 'goals') {
+    fixture.reportAutonomy()
+    for (const one of users) {
+      const console = consoleOf(fixture, one)
+      if (console) fixture.goal(console)
+    }
+    const driver = fixture.machine()?.goal?.userId
+    if (step.leave)
+      users.filter(({ id }) => id === driver).map((one) => consoleOf(fixture, one)?.socket.lose())
+    await fixture.pass(20)
+  } else if (step.do === 'cancelGoal')
+    consoleOf(fixture, step.user)?.socket.receiveFrame({ type: 'cancel_goal' })
+  else if (step.do === 'everybody') {
     for (let atMs = 0; atMs < step.ms; atMs += 20) {
       for (const one of users) {
         const console = consoleOf(fixture, one)
@@ -127,6 +151,7 @@ async function perform(fixture: ControlFixture, step: Step, number: number): Pro
     else if (step.what === 'block') fixture.machine()?.socket.pause()
     else if (step.what === 'read') fixture.machine()?.socket.resume()
     else if (step.what === 'offer') fixture.machine()?.channel.offer()
+    else if (step.what === 'reach') fixture.reportAutonomy({ status: 'reached' })
     else if (book.relocateRobot()) for (const stop of fixture.stopRequests) stop.elsewhere = true
   } else if (step.do === 'wait') await fixture.pass(step.ms)
   else if (step.do === 'database') {

@@ -1,8 +1,10 @@
 import {
+  type Autonomy,
   type ControlSchema,
   decodeBinaryHeader,
   decodeOrderedFrame,
   encodeBinaryFrame,
+  type GoalState,
   MIN_SPEED_SCALE,
   type SpeedLimits,
 } from '@wheelhouse/protocol'
@@ -60,6 +62,8 @@ export interface TestParticipant {
   readonly limits: SpeedLimits[]
   /** The errors and pongs that it received. */
   readonly answers: Answer[]
+  /** What the robot reports of itself, as it received it. */
+  readonly autonomy: Autonomy[]
   seq: number
   /** Its clock is behind the gateway's by this much, and runs faster by this factor. */
   readonly apartMs: number
@@ -83,6 +87,11 @@ export interface Machine {
   answered: boolean
   /** It may move: control arrived, and no stop since. */
   moving: boolean
+  /** The goal to which it drives, and of which user; null without one. */
+  goal: { readonly id: string; readonly userId: string } | null
+  /** The ids of the goals that arrived, and of those that were canceled. */
+  readonly goals: string[]
+  readonly canceled: string[]
   controls: number
   /** The newest epoch of the control lease that it was told. */
   epoch: number
@@ -253,6 +262,24 @@ export async function createControlFixture({
   }
 
   function checkControl(to: Machine, key: string, sessionId: string | undefined, epoch = to.epoch): void {
+    checkCommand(to, key, sessionId, epoch)
+    const made = frames.get(key)
+    if (!made) return
+    if (nowMs() - made.madeMs - quickestOf(made) > LATENCY_LIMIT_MS + slackOf(made))
+      wrong(`frame ${key} is over the latency limit`)
+    countPassed((participants[made.userIndex] as TestParticipant).sessionId, key)
+    Object.assign(to, { goal: null, controls: to.controls + 1 })
+  }
+
+  const quickestOf = ({ userIndex }: Made) => (participants[userIndex] as TestParticipant).quickestMs
+  /** Returns by how much clocks may have drifted, and times were rounded. */
+  function slackOf({ userIndex }: Made): number {
+    const { firstMs, ppm } = participants[userIndex] as TestParticipant
+    return (nowMs() - firstMs + 1_000) * (CLOCK_DRIFT + Math.abs(ppm) / 1e6) + ROUNDING_MS
+  }
+
+  /** Checks a command or a goal. */
+  function checkCommand(to: Machine, key: string, sessionId: string | undefined, epoch: number): void {
     const made = frames.get(key)
     if (!made) return void wrong(`no participant has sent the frame ${key}`)
     const participant = participants[made.userIndex] as TestParticipant
@@ -278,11 +305,8 @@ export async function createControlFixture({
     if (newer) wrong(`${of} is of an operator's older socket`)
     if (made.seq <= (to.lastSeqs.get(made.userIndex) ?? -1)) wrong(`${of} arrives out of order`)
     to.lastSeqs.set(made.userIndex, made.seq)
-    const ageMs = nowMs() - made.madeMs - participant.quickestMs
-    const slackMs =
-      (nowMs() - participant.firstMs + 1_000) * (CLOCK_DRIFT + Math.abs(participant.ppm) / 1e6) + ROUNDING_MS
-    if (ageMs > made.ttlMs + slackMs) wrong(`${of} is ${ageMs} ms old, valid for ${made.ttlMs}`)
-    if (ageMs > LATENCY_LIMIT_MS + slackMs) wrong(`${of} is ${ageMs} ms old, over the limit`)
+    const ageMs = nowMs() - made.madeMs - quickestOf(made)
+    if (ageMs > made.ttlMs + slackOf(made)) wrong(`${of} is ${ageMs} ms old, valid for ${made.ttlMs}`)
     for (const { reason } of pendingStopsHere(id)) wrong(`${of} arrives after "${reason}" was requested`)
     const known = book.known.filter((item) => item.sessionId === id)
     const newest = known.reduce(
@@ -294,8 +318,7 @@ export async function createControlFixture({
     if (newest?.stopReason) wrong(`${of} passes under the stop "${newest.stopReason}"`)
     if (to.latched !== null) wrong(`${of} follows a latched stop`)
     if (machine() !== to) wrong(`${of} goes to an older connection`)
-    countPassed(id, key)
-    Object.assign(to, { moving: true, controls: to.controls + 1 })
+    to.moving = true
   }
 
   /** Checks that a command at full speed arrives at the speed that the robot and the age of the command allow. */
@@ -338,6 +361,18 @@ export async function createControlFixture({
     } else if (value.type === 'session') {
       to.speedScale = null
       if (value.session_id !== to.sessionId) Object.assign(to, { sessionId: value.session_id, epoch: 1 })
+    } else if (value.type === 'goal') {
+      if (behind > 0) wrong('a goal is queued behind frames that the robot has not read')
+      checkCommand(to, value.goal_id, value.session_id, value.epoch ?? 1)
+      const made = frames.get(value.goal_id)
+      const { userId } = participants[made?.userIndex ?? 0] as TestParticipant
+      to.goal = { id: value.goal_id, userId }
+      to.goals.push(value.goal_id)
+      to.ttlsMs.push(value.ttl_ms)
+    } else if (value.type === 'cancel_goal') {
+      if (value.goal_id !== to.goal?.id) wrong(`${value.goal_id} is canceled, but not the goal of the robot`)
+      to.canceled.push(value.goal_id)
+      Object.assign(to, { goal: null, moving: false })
     } else if (value.type === 'lease') {
       if (value.epoch < to.epoch) wrong(`a lease of epoch ${value.epoch} follows one of ${to.epoch}`)
       beginEpoch(to, value.epoch)
@@ -356,8 +391,9 @@ export async function createControlFixture({
     } else if (value.type === 'stop_cleared') to.latched = null
     else if (value.type === 'stop') {
       to.stops.push(value.reason)
-      if (value.reason === 'deadman' && !value.latched && !to.moving) wrong('a deadman stop without motion')
-      to.moving = false
+      if (value.reason === 'deadman' && !value.latched && (!to.moving || to.goal))
+        wrong('a deadman stop without commands')
+      Object.assign(to, { goal: null, moving: false })
       if (!value.latched) return
       if (to.latched !== value.reason) to.answered = false
       Object.assign(to, { latched: value.reason, sentMs: nowMs() })
@@ -369,7 +405,10 @@ export async function createControlFixture({
     const to = machine()
     if (!to) return
     const arrivedMs = Math.max(...participants.map((participant) => participant.arrivedMs), 0)
-    if (to.moving && nowMs() - arrivedMs > DEADMAN_MS + 2 * SLICE_MS)
+    const { goal } = to
+    if (goal && !participants.some((one) => one.isOperator && one.socket.open && one.userId === goal.userId))
+      wrong('the robot drives to the goal of somebody who is not connected')
+    if (to.moving && !goal && nowMs() - arrivedMs > DEADMAN_MS + 2 * SLICE_MS)
       wrong('the robot continues to move in silence')
     if (!to.socket.reading) to.sentMs = nowMs()
     if (to.latched !== null && !to.answered && nowMs() - to.sentMs > REPEATED_WITHIN_MS) {
@@ -421,6 +460,9 @@ export async function createControlFixture({
         sentMs: nowMs(),
         answered: false,
         moving: false,
+        goal: null,
+        goals: [],
+        canceled: [],
         controls: 0,
         epoch: 1,
         sessionId: undefined,
@@ -467,6 +509,7 @@ export async function createControlFixture({
         dropped: [],
         limits: [],
         answers: [],
+        autonomy: [],
         seq: 0,
         apartMs,
         ppm,
@@ -492,6 +535,7 @@ export async function createControlFixture({
           const value = text(frame)
           if (value?.type === 'state') participant.state = frame as string
           else if (value?.type === 'limits') participant.limits.push(value)
+          else if (value?.type === 'autonomy') participant.autonomy.push(value)
           else if (value?.type === 'dropped') participant.dropped.push(value.why)
           else if (value?.type === 'error' || value?.type === 'pong') participant.answers.push(value)
         },
@@ -552,6 +596,38 @@ export async function createControlFixture({
       if (via !== 'websocket') participant.channel.send(frame)
       if (via !== 'channel' || !participant.channel.works) participant.socket.receiveFrame(frame)
       return key
+    },
+
+    /** The robot reports that it accepts goals, or how its goal went. */
+    reportAutonomy(goal: Partial<GoalState> | null = null): void {
+      const to = machine()
+      if (!to) return
+      const place = { goal_id: to.goal?.id ?? 'none', x: 1, y: 2, heading: 0 }
+      if ((goal?.status ?? 'active') !== 'active' && goal?.goal_id === undefined)
+        Object.assign(to, { goal: null, moving: false })
+      to.socket.receiveFrame({
+        type: 'autonomy',
+        mode: 'autonomous',
+        goal_frame: 'map',
+        goal: goal && { ...place, status: 'active', ...goal },
+      })
+    },
+
+    /** Delivers a goal that was created `delayMs` ago; returns its id. */
+    goal(participant: TestParticipant, { delayMs = 0, seqBy = 1, frame = 'map' } = {}): string {
+      participant.seq = Math.max(0, participant.seq + seqBy)
+      const { seq, number: userIndex } = participant
+      const id = `goal ${userIndex}:${frames.size}`
+      const madeMs = nowMs() - delayMs
+      const t = madeMs * (1 + participant.ppm / 1e6) - participant.apartMs
+      frames.set(id, { userIndex, seq, madeMs, ttlMs: DEADMAN_MS, raw: undefined })
+      if (participant.socket.open && participant.state !== null) {
+        if (participant.quickestMs === Number.POSITIVE_INFINITY) participant.firstMs = nowMs()
+        participant.quickestMs = Math.min(participant.quickestMs, delayMs)
+      }
+      const place = { goal_id: id, frame, x: 1, y: 2, heading: 0 }
+      participant.socket.receiveFrame({ type: 'goal', seq, t, ttl_ms: DEADMAN_MS, ...place })
+      return id
     },
 
     /** A participant requests a stop. */

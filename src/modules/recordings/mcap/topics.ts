@@ -1,4 +1,13 @@
-import { cameraOfTopic, DriveStop, DropReason, recordingTopics, SessionStatus } from '@wheelhouse/protocol'
+import {
+  Autonomy,
+  CancelGoal,
+  cameraOfTopic,
+  DriveStop,
+  DropReason,
+  Goal,
+  recordingTopics,
+  SessionStatus,
+} from '@wheelhouse/protocol'
 import { z } from 'zod'
 import { type FrameSchema, frameDescriptor } from './compressed-frame.ts'
 
@@ -50,6 +59,10 @@ const TelemetryMessage = z.object({
     .meta({ description: 'A number is when the robot made the sample, by its clock, in milliseconds' }),
   ...payload,
 })
+const GoalMessage = z.discriminatedUnion('type', [
+  Goal.omit({ order: true }),
+  CancelGoal.omit({ order: true }),
+])
 const LimitsMessage = z.object({ speed_scale: z.number(), reason: z.string().nullable() })
 const LatencyMessage = z.object({
   operator_ms: z.number().nullable().meta({ description: 'Round trip to the operator, in milliseconds' }),
@@ -88,6 +101,8 @@ const fixedTopics = new Map(
     jsonTopic(recordingTopics.control, 'wheelhouse.Control', ControlMessage),
     jsonTopic(recordingTopics.dropped, 'wheelhouse.DroppedControl', DroppedMessage),
     jsonTopic(recordingTopics.telemetry, 'wheelhouse.Telemetry', TelemetryMessage),
+    jsonTopic(recordingTopics.goal, 'wheelhouse.Goal', GoalMessage),
+    jsonTopic(recordingTopics.autonomy, 'wheelhouse.Autonomy', Autonomy),
     jsonTopic(recordingTopics.limits, 'wheelhouse.Limits', LimitsMessage),
     jsonTopic(recordingTopics.latency, 'wheelhouse.Latency', LatencyMessage),
     jsonTopic(recordingTopics.stop, 'wheelhouse.Stop', StopMessage),

@@ -22,6 +22,8 @@ export const sampleKinds = {
   stop: 6,
   video: 7,
   image: 8,
+  goal: 9,
+  autonomy: 10,
 } as const
 export type SampleKind = keyof typeof sampleKinds
 

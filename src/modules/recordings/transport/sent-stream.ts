@@ -14,7 +14,7 @@ import {
 type StateSample = Omit<WrittenSample, 'stream' | 'atMs'>
 
 /** Kinds of samples that hold until the next one of their kind. */
-const STATE_KINDS: ReadonlySet<number> = new Set([sampleKinds.stop, sampleKinds.limits])
+const STATE_KINDS: ReadonlySet<number> = new Set([sampleKinds.stop, sampleKinds.limits, sampleKinds.autonomy])
 
 /** The newest sample of each state of a stream. */
 class KeptStates {

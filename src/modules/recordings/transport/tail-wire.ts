@@ -9,7 +9,11 @@ import type { RecordedMessage } from '../mcap/mcap-writer.ts'
 export const TAIL_PATH = '/tail'
 
 /** Topics whose last message holds until the next one. A new reader gets it at once. */
-export const STATE_TOPICS: ReadonlySet<string> = new Set([recordingTopics.stop, recordingTopics.limits])
+export const STATE_TOPICS: ReadonlySet<string> = new Set([
+  recordingTopics.stop,
+  recordingTopics.limits,
+  recordingTopics.autonomy,
+])
 
 /** The kind of data of a message: JSON, or a frame of a camera (`foxglove.CompressedVideo`, `foxglove.CompressedImage`). */
 export type TailKind = 'json' | 'video' | 'image'
