@@ -10,13 +10,13 @@ const SHARE = { burstMs: 100, msPerSecond: 150 }
 const BYTES_PER_MS = 250_000
 /** Frames up to this size are read in any case if they stop a robot or keep it connected, which their first field says. */
 const MAX_VITAL_BYTES = 4 * 1024
-const VITAL_START = /^\s{0,8}\{\s{0,8}"type"\s{0,8}:\s{0,8}"(stop|stopped|heartbeat)"/
+const VITAL_START = /^\s{0,8}\{\s{0,8}"type"\s{0,8}:\s{0,8}"(stop|stopped|cancel_goal|heartbeat)"/
 const MAX_START_BYTES = 64
 
 /**
  * Divides the thread that relays control between accounts: the owners of robots, and the users who drive and watch. While the thread is
- * busy, frames of an account that takes more than its share are refused, so that they do not delay the stops of others. Its own stops and the
- * heartbeats of its robots still count. A deployment of one owner has the whole thread, until it is too busy.
+ * busy, frames of an account that takes more than its share are refused, so that they do not delay the stops of others. Its own stops, canceled
+ * goals and the heartbeats of its robots still count. A deployment of one owner has the whole thread, until it is too busy.
  * @param limited false to refuse nothing
  */
 export function createFrameTime(options: {

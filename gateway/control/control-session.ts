@@ -15,7 +15,6 @@ import type { OrderedFrames } from '../channel/ordered-frames.ts'
 import { SessionTap } from '../recording/session-taps.ts'
 import { ControlStream } from './control-stream.ts'
 import type { DriveState, Stamp } from './gate.ts'
-import type { ReportedAutonomy } from './goals.ts'
 import { createLatencyRecorder, type LatencyRecorder } from './latency-recorder.ts'
 import { PictureAgeCounts } from './picture-age.ts'
 import { cancelGoalFrame, leaseFrame, robotLeaseFrame, sessionFrame, stateFrame } from './session-frames.ts'
@@ -64,6 +63,12 @@ export abstract class SessionMember extends GatewayConnection {
   leaveSession(): void {
     this.#controlSession = null
   }
+}
+
+/** What a robot reported of itself: the frame for participants, and the coordinate frame in which it accepts goals. */
+export interface ReportedAutonomy {
+  readonly frame: string
+  readonly goalFrame: string | null
 }
 
 /** A robot's connection, as its session sees it. */

@@ -2,12 +2,6 @@ import { type Autonomy, type DriveGoal, type DropReason, FIRST_EPOCH } from '@wh
 import type { ControlSession, ParticipantMember, RobotMember } from './control-session.ts'
 import type { Stamp } from './gate.ts'
 
-/** What a robot reported of itself: the frame for participants, and the coordinate frame in which it accepts goals. */
-export interface ReportedAutonomy {
-  readonly frame: string
-  readonly goalFrame: string | null
-}
-
 /** Relays goals to robots that drive by themselves, and what those robots report. `preciseMs` is the clock of the control relay. */
 export function createGoals({ preciseMs, clockMs }: { preciseMs: () => number; clockMs: () => number }) {
   function drop(participant: ParticipantMember, seq: number, why: DropReason): void {

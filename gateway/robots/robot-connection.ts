@@ -1,7 +1,6 @@
 import { OrderedFrames } from '../channel/ordered-frames.ts'
-import { type RobotMember, SessionMember } from '../control/control-session.ts'
+import { type ReportedAutonomy, type RobotMember, SessionMember } from '../control/control-session.ts'
 import { ageOf, isFastest } from '../control/gate.ts'
-import type { ReportedAutonomy } from '../control/goals.ts'
 
 /** Frames buffered for a connection that waits for its admission; of more than that, the newest. */
 const MAX_EARLY_FRAMES = 32

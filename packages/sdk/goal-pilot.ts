@@ -25,7 +25,7 @@ const LOOK_M = 0.05
 
 /** Drives a simulated robot to a goal: turns towards it, drives straight there, turns to the heading. Halts in front of obstacles. */
 export class GoalPilot {
-  #goal: AutonomyReport['goal'] = null
+  #goal: NonNullable<AutonomyReport['goal']> | null = null
   #startM = 0
   /** Whether only the heading is missing. */
   #isThere = false
