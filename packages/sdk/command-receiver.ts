@@ -135,7 +135,9 @@ export class CommandReceiver {
 
   /** Notes that the robot has reported the end of its goal. */
   goalEnded(goalId: string): void {
-    if (goalId === this.#goalId) this.#goalId = null
+    if (goalId !== this.#goalId) return
+    this.#goalId = null
+    this.#obeyedSeq = -1 // the operator may connect again without a halt in between
   }
 
   #goal({ session_id, seq, epoch = FIRST_EPOCH, t, ttl_ms, goal_id, frame, x, y, heading }: Goal): void {

@@ -40,6 +40,13 @@ export function readMotion(data: unknown, paths: readonly string[]): MotionSampl
   return moving === undefined ? undefined : { moving, speed }
 }
 
+/** Returns the pose of a robot that drives: metres and radians, counter-clockwise from x; undefined without one in the sample. */
+export function readPose(data: unknown): { x: number; y: number; heading: number } | undefined {
+  const [x, y, heading] = ['x_m', 'y_m', 'heading_rad'].map((name) => valuesAt(data, ['pose', name])[0])
+  if (typeof x !== 'number' || typeof y !== 'number' || typeof heading !== 'number') return undefined
+  return { x, y, heading }
+}
+
 function valuesAt(data: unknown, names: readonly string[]): unknown[] {
   let values = [data]
   for (const name of names) {

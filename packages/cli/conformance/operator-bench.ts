@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { type DriveState, type DriveStop, OperatorFrame, operatorFrameTypes } from '@wheelhouse/protocol'
+import {
+  type ControlHolder,
+  type DriveState,
+  type DriveStop,
+  OperatorFrame,
+  operatorFrameTypes,
+} from '@wheelhouse/protocol'
 import { FrameLog, type ReceivedFrame } from './frame-log.ts'
 import { type Connection, Hub, newCredential, type Refusal, type RestRequest, refuse } from './hub.ts'
 import type { Launcher, Running } from './program-under-test.ts'
@@ -46,6 +52,9 @@ export class OperatorBench {
   stateDelayMs = 0
   /** Whether the platform handles stops. */
   handlesStops = true
+  /** Whether the program controls the robot. */
+  #holds = true
+  #epoch = 1
   readonly #sessionId = randomUUID()
   readonly #apiKey = newCredential()
   readonly #tickets = new Set<string>()
@@ -129,7 +138,8 @@ export class OperatorBench {
     this.hub.refusal = refusal
     this.ticketRefusal = undefined
     this.stateDelayMs = 0
-    this.handlesStops = true
+    this.handlesStops = this.#holds = true
+    this.#epoch = 1
     this.ticketRequests.length = this.restStops.length = 0
     this.#state = { ...this.#state, status: 'ACTIVE', stop: null }
     const variables = {
@@ -168,6 +178,19 @@ export class OperatorBench {
     this.#state = { ...this.#state, ...state }
     const link = this.hub.connections.at(-1)
     if (link && this.#ready.has(link)) this.hub.send(link, this.#state)
+  }
+
+  /** Gives control of the robot to the program, or to somebody else. */
+  transfer(holds: boolean): void {
+    this.#holds = holds
+    const holder: ControlHolder = {
+      participant_id: randomUUID(),
+      kind: holds ? 'operator' : 'supervisor',
+      user_id: randomUUID(),
+      name: holds ? 'You' : 'Conformance',
+      since: new Date().toISOString(),
+    }
+    this.send({ type: 'lease', epoch: ++this.#epoch, holder, you: holds })
   }
 
   send(frame: Record<string, unknown> | string | Uint8Array): void {
@@ -210,7 +233,8 @@ export class OperatorBench {
     else if (type === 'stop' && this.handlesStops) this.#stop(String(fields.reason ?? 'emergency_stop'))
     else if (type === 'control' && this.#ready.has(link)) {
       const { status, stop } = this.#state
-      const why = stop?.latched ? 'stopped' : status === 'ACTIVE' ? undefined : 'session_paused'
+      const passes = status === 'ACTIVE' ? undefined : 'session_paused'
+      const why = !this.#holds ? 'not_holder' : stop?.latched ? 'stopped' : passes
       this.hub.send(link, why ? { type: 'dropped', seq: fields.seq, why } : { type: 'ack', seq: fields.seq })
     }
   }

@@ -87,6 +87,18 @@ const haltsIn = (state: Parameters<OperatorBench['change']>[0]) => async (bench:
   )
 }
 
+async function controlChange(bench: OperatorBench) {
+  await bench.begin()
+  bench.transfer(false)
+  await bench.hub.pause(REACTION_MS)
+  const moving = (await watch(bench, WATCH_MS / 2)).filter(hasMotion)
+  const sinceMs = performance.now()
+  bench.transfer(true)
+  const goesOn = await bench.drives(sinceMs, WATCH_MS)
+  const measured = `${moving.length} commands with motion, then ${goesOn ? 'drives' : 'does not drive'} again`
+  return judge(moving.length === 0 && goesOn, measured, `none after ${inMs(REACTION_MS)}, then it drives`)
+}
+
 async function rate(bench: OperatorBench) {
   const commands = await drivenCommands(bench)
   const gaps = commands.slice(1).map(({ atMs }, index) => atMs - (commands[index]?.atMs ?? atMs))
@@ -370,6 +382,14 @@ export const operatorRules: readonly Rule<OperatorBench>[] = [
     duty: RELAY,
     quick: true,
     test: haltsIn({ status: 'PAUSED', stop: { reason: 'session_paused', latched: false, recorded: true } }),
+  },
+  {
+    id: 'control-change',
+    title: 'Ceases to drive while somebody else controls the robot, and drives on when it has control again',
+    protects: 'both operators: one who drives without control believes to steer what another one steers',
+    duty: 'control.md#on-the-wire',
+    quick: false,
+    test: controlChange,
   },
   {
     id: 'limits',

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type Control, RobotFrame, robotFrameTypes, type Welcome } from '@wheelhouse/protocol'
+import { type Control, type Goal, RobotFrame, robotFrameTypes, type Welcome } from '@wheelhouse/protocol'
 import { FrameLog, type ReceivedFrame } from './frame-log.ts'
 import { type Connection, Hub, newCredential, type Refusal, type RestRequest, refuse } from './hub.ts'
-import { type MotionSample, readMotion } from './motion.ts'
+import { type MotionSample, readMotion, readPose } from './motion.ts'
 import type { Launcher, Running } from './program-under-test.ts'
 import { Broken, NotTested } from './rule.ts'
 
@@ -52,6 +52,9 @@ const OPERATOR_NAME = 'Conformance'
 
 type Frame = Record<string, unknown>
 
+/** Where a goal is: metres and radians. */
+type GoalPlace = Pick<Goal, 'x' | 'y' | 'heading'>
+
 /** Changes of a command: `lateMs` is its time in transit, and `ahead` the jump of the operator's clock, in milliseconds. */
 export interface CommandChanges extends Partial<Omit<Control, 'type'>> {
   readonly lateMs?: number
@@ -66,6 +69,8 @@ export class RobotBench {
   acknowledges = true
   /** The session that the robot knows. */
   sessionId = randomUUID()
+  /** Where the robot is, as it reported last. */
+  pose: GoalPlace | undefined
   readonly #token = newCredential()
   readonly #pairingCode = '7KQ4M-XW9PD'
   readonly #samples = new WeakMap<Connection, Sample[]>()
@@ -252,6 +257,12 @@ export class RobotBench {
     return { type: 'control', session_id, seq: this.#seq, t, ttl_ms: LIFETIME_MS, data, ...changes }
   }
 
+  /** Returns a goal, which counts together with the commands. */
+  goal(frame: string, place: GoalPlace, changes: CommandChanges = {}): Goal {
+    const { data: _, ...stamp } = this.command(changes)
+    return { ...stamp, type: 'goal', goal_id: randomUUID(), frame, ...place }
+  }
+
   /** Begins another link of the operator: numbers from 1, and a clock that is ahead of the last one's by this. */
   newLink(aheadMs: number): void {
     this.#seq = 0
@@ -424,6 +435,7 @@ export class RobotBench {
     if (type === 'channel_offer')
       this.hub.send(link, { type: 'channel_refused', message: 'this gateway has no data channels' })
     const motion = type === 'telemetry' ? readMotion(fields.data, this.settings.motion) : undefined
+    if (type === 'telemetry') this.pose = readPose(fields.data) ?? this.pose
     const samples = this.#samples.get(link)
     if (motion === undefined || samples === undefined) return
     samples.push({ ...motion, atMs })

@@ -1,6 +1,7 @@
 import { RobotBench, type RobotSettings } from './robot-bench.ts'
 import { connectingRules, connectionRules } from './robot-connection-rules.ts'
 import { drivingRules } from './robot-driving-rules.ts'
+import { goalRules } from './robot-goal-rules.ts'
 import { stopRules } from './robot-stop-rules.ts'
 import { type Rule, type Selection, selectRules, testRules, type Verdict } from './rule.ts'
 
@@ -8,6 +9,7 @@ import { type Rule, type Selection, selectRules, testRules, type Verdict } from 
 export const robotRules: readonly Rule<RobotBench>[] = [
   ...connectingRules,
   ...drivingRules,
+  ...goalRules,
   ...stopRules,
   ...connectionRules,
 ]

@@ -79,9 +79,13 @@ class Recorder(Robot):
         self.errors.append(error)
 
 
-class RobotTest(unittest.IsolatedAsyncioTestCase):
+class RobotFixture(unittest.IsolatedAsyncioTestCase):
+    """A robot of `robot_type` with a connection that only records."""
+
+    robot_type = Recorder
+
     async def connect(self, welcome: dict[str, Any] | None = None, **options: Any) -> None:
-        self.robot = Recorder(**options)
+        self.robot = self.robot_type(**options)
         self.core, self.connection, self.seq = self.robot._core, FakeConnection(), 0
         self.core._loop = asyncio.get_running_loop()
         self.core._link = FakeLink()  # type: ignore[assignment]
@@ -103,6 +107,10 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         t_ms = time.monotonic() * 1000
         self.receive({"type": "control", "session_id": "s", "seq": self.seq, "t": t_ms, "ttl_ms": 60_000, "data": data, **fields})
 
+    async def obeyed(self, call: Any) -> None:
+        """Waits until a call has returned, so that a stop after it needs no second one."""
+        await self.until(lambda: call in self.robot.calls and self.core.guard._obeying is None)
+
     async def until(self, condition: Callable[[], Any]) -> None:
         until_s = time.monotonic() + WAIT_LIMIT_S
         while not condition():
@@ -110,26 +118,28 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
                 self.fail(f"the condition did not come true; {self.robot.calls} {self.robot.errors} {self.connection.frames}")
             await asyncio.sleep(0.001)
 
+
+class RobotTest(RobotFixture):
     async def test_a_command_is_obeyed_and_acknowledged_unless_it_returns_false(self) -> None:
         await self.connect()
         self.robot.obeys = lambda data: False if data == "refused" else None
         for data in ("refused", {"linear_mps": 1}):
             self.control(data)
-            await self.until(lambda: ("control", data) in self.robot.calls)
+            await self.obeyed(("control", data))
         await self.until(lambda: self.connection.of("ack"))
         self.assertEqual(self.connection.of("ack"), [{"type": "ack", "seq": 2}])
 
     async def test_commands_of_other_sessions_paused_sessions_and_late_ones_are_ignored(self) -> None:
         await self.connect()
         self.control(0)
-        await self.until(lambda: ("control", 0) in self.robot.calls)
+        await self.obeyed(("control", 0))
         self.control(1, session_id="other")
         self.control(2, t=time.monotonic() * 1000 - 100_000)
         self.receive({"type": "session", **SESSION, "status": "PAUSED"})
         self.control(3)
         self.receive({"type": "session", **SESSION})
         self.control(4)
-        await self.until(lambda: ("control", 4) in self.robot.calls)
+        await self.obeyed(("control", 4))
         self.assertEqual(self.robot.calls, [("control", 0), ("stop", "session_paused"), ("control", 4)])
 
     async def test_a_change_of_control_halts_it_and_earlier_holders_are_not_obeyed(self) -> None:
@@ -138,26 +148,43 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         self.robot.on_lease = lambda lease: leases.append((lease.epoch, lease.holder and lease.holder.kind))  # type: ignore[method-assign]
         holder = {"participant_id": "p", "kind": "supervisor", "user_id": "u", "name": "Olga", "since": "2026-11-20T09:31:00.000Z"}
         self.control(1)
-        await self.until(lambda: ("control", 1) in self.robot.calls)
+        await self.obeyed(("control", 1))
         self.receive({"type": "lease", "epoch": 3, "holder": holder})
         self.control(2)
         self.control(3, epoch=2)
         self.receive({"type": "lease", "epoch": 2, "holder": None})
         self.control(4, epoch=3)
-        await self.until(lambda: ("control", 4) in self.robot.calls)
+        await self.obeyed(("control", 4))
         self.assertEqual(self.robot.calls, [("control", 1), ("stop", "control_transferred"), ("control", 4)])
         self.assertEqual(leases, [(3, "supervisor")])
         self.reconnect()
         self.control(5)
         self.receive({"type": "session", **SESSION, "session_id": "other"})
         self.control(6, session_id="other")
-        await self.until(lambda: ("control", 6) in self.robot.calls)
+        await self.obeyed(("control", 6))
         self.assertNotIn(("control", 5), self.robot.calls)
+
+    async def test_the_first_command_of_a_new_holder_may_overtake_the_lease(self) -> None:
+        leases: list[Any] = []
+        await self.connect()
+        self.robot.on_lease = lambda lease: leases.append(lease.epoch)  # type: ignore[method-assign]
+        self.control(1)
+        await self.obeyed(("control", 1))
+        self.control(2, epoch=2)
+        await self.obeyed(("control", 2))
+        self.control(3)
+        for _ in range(2):
+            self.receive({"type": "lease", "epoch": 2, "holder": None})
+        await self.until(lambda: leases)
+        self.control(4, epoch=2)
+        await self.obeyed(("control", 4))
+        self.assertEqual(self.robot.calls, [("control", 1), ("stop", "control_transferred"), ("control", 2), ("control", 4)])
+        self.assertEqual(leases, [2])
 
     async def test_a_lease_that_cannot_be_read_halts_it(self) -> None:
         await self.connect()
         self.control(1)
-        await self.until(lambda: ("control", 1) in self.robot.calls)
+        await self.obeyed(("control", 1))
         self.receive({"type": "lease", "epoch": "2", "holder": None})
         await self.until(lambda: ("stop", "unreadable_frame") in self.robot.calls)
 
@@ -170,7 +197,7 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(self.robot.stop_in_force and self.robot.stop_in_force.latched)
         self.receive({"type": "stop_cleared"})
         self.control(2)
-        await self.until(lambda: ("control", 2) in self.robot.calls)
+        await self.obeyed(("control", 2))
         self.assertNotIn(("control", 1), self.robot.calls)
 
     async def test_a_stop_of_the_welcome_is_in_force_and_a_welcome_without_one_ends_it(self) -> None:
@@ -179,7 +206,7 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         self.core.lost(self.connection)  # type: ignore[arg-type]
         self.reconnect()
         self.control(1)
-        await self.until(lambda: ("control", 1) in self.robot.calls)
+        await self.obeyed(("control", 1))
 
     async def test_a_welcome_that_cannot_be_read_does_not_let_a_robot_move(self) -> None:
         stop = {"reason": "before", "latched": True}
@@ -247,7 +274,7 @@ class RobotTest(unittest.IsolatedAsyncioTestCase):
         await self.connect({"limits": {"speed_scale": 0.5, "reason": "latency"}})
         self.control({"linear_mps": 1.0, "lamp": 1})
         self.control({"linear_mps": 0.5}, speed_scale=0.5)
-        await self.until(lambda: ("control", {"linear_mps": 0.5}) in self.robot.calls)
+        await self.obeyed(("control", {"linear_mps": 0.5}))
         self.assertLessEqual(max(data["linear_mps"] for kind, data in self.robot.calls if kind == "control"), 0.5)
 
     async def test_binary_commands_reach_the_robot_as_they_are(self) -> None:

@@ -1,4 +1,5 @@
 """Connects robots, operators and observers to Wheelhouse, an open teleoperation hub."""
+from .autonomy import Autonomy, Goal, GoalState
 from .control import Holder, Lease, Limits, Session, Stop
 from .errors import ApiError, CommandError, EpisodeRefused, FrameError, GatewayError, LinkEnded, WheelhouseError
 from .hub import Hub
@@ -11,10 +12,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Api",
     "ApiError",
+    "Autonomy",
     "CommandError",
     "EpisodeRefused",
     "FrameError",
     "GatewayError",
+    "Goal",
+    "GoalState",
     "Holder",
     "Hub",
     "Lease",

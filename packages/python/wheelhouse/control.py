@@ -1,4 +1,4 @@
-"""What a robot may obey, and the threads that obey: the age and the order of frames, the deadman, and the stop.
+"""What a robot may obey, and the threads that obey: the age and the order of frames, the deadman, goals, and the stop.
 
 `Guard` has two threads. The *stop thread* does nothing but `on_stop` and the deadman, so that no other callback, no slow network and no
 full buffer delays them. The *worker* runs all other callbacks, one after another; of commands, only the newest waits for it.
@@ -180,14 +180,16 @@ class FrameOrder:
 
 @dataclass(frozen=True)
 class Command:
-    """A command that the robot may obey until `expires_s`, in seconds of the monotonic clock."""
+    """A command or a goal that the robot may obey until `expires_s`, in seconds of the monotonic clock."""
 
     seq: int
     data: Any
-    """The data of a JSON command; the payload of a binary one, as bytes."""
+    """The data of a JSON command; the payload of a binary one, as bytes; a `Goal`."""
     expires_s: float
     applied_scale: float = 1.0
     connection: Any = field(default=None, compare=False)
+    goal_id: str | None = None
+    """Of a goal."""
 
 
 class GuardHandler(Protocol):
@@ -199,6 +201,9 @@ class GuardHandler(Protocol):
 
     def brake(self, reason: str) -> Any:
         """Halts the robot."""
+
+    def goal_canceled(self, goal_id: str, reason: str) -> Any:
+        """Takes that the robot must give up its goal."""
 
     def is_halted(self) -> Any:
         """Returns whether the robot stands."""
@@ -214,7 +219,10 @@ class GuardHandler(Protocol):
 
 
 class Guard:
-    """Lets a robot move on fresh commands only, and stops it at once. Its methods never wait for a callback, except `close`."""
+    """Lets a robot move on fresh commands only, and stops it at once. Its methods never wait for a callback, except `close`.
+
+    A goal is a command without a deadman. A stop cancels it; so does the next command or goal.
+    """
 
     def __init__(self, handler: GuardHandler) -> None:
         self._handler = handler
@@ -230,14 +238,19 @@ class Guard:
         self._command: Command | None = None
         self._obeyed_at_s: float | None = None
         """When the robot began to obey its last command; None if it has been stopped since."""
-        self._obeying = False
-        self._expires_s = 0.0
+        self._obeying: Command | None = None
+        self._goal: str | None = None
+        """The goal that the robot has begun to obey."""
+        self._begun_goal: str | None = None
+        """The goal that is being obeyed for the first time: `on_goal` may not have returned."""
+        self._canceled: tuple[str, str] | None = None
+        """A goal that a stop has canceled, and why. No other one begins before that is told."""
         self._in_force: Stop | None = None
         self._stop: str | None = None
         """The reason for which `brake` is to be called, at `_stop_at_s`."""
         self._stop_at_s = 0.0
         self._stopping = False
-        self._stop_again: str | None = None
+        self._stop_again: tuple[str, str] | None = None
         """A stop arrived while a command was being obeyed, which may move the robot after it: brakes again at its end."""
         self._unanswered: str | None = None
         self._ask_at_s = 0.0
@@ -253,7 +266,7 @@ class Guard:
     def moving(self) -> bool:
         """Whether the robot may be moving: it has obeyed a command since it was last stopped, or is about to."""
         with self._lock:
-            return self._obeyed_at_s is not None or self._obeying or self._command is not None
+            return self._obeyed_at_s is not None or self._obeying is not None or self._command is not None
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Starts the threads. Coroutines of callbacks run on this loop."""
@@ -284,12 +297,27 @@ class Guard:
                 self._command = command
                 self._work.notify_all()
 
-    def stop(self, reason: str, *, latched: bool = False, answer: bool = False) -> None:
-        """Halts the robot, and forgets the command that waits. `answer`: reports when the robot stands."""
+    def stop(self, reason: str, *, latched: bool = False, answer: bool = False, canceled: str = "stopped") -> None:
+        """Halts the robot, forgets the command that waits, and cancels its goal for the reason `canceled`. `answer`: reports when the robot
+        stands."""
         with self._lock:
-            self._request_stop(reason, latched)
+            self._request_stop(reason, latched, canceled)
             if answer:
                 self._unanswered = reason
+
+    def cancel_goal(self, goal_id: str) -> None:
+        """Halts the robot if it obeys this goal, or is about to."""
+        with self._lock:
+            if goal_id in (self._goal, self._command and self._command.goal_id):
+                self._request_stop("goal_canceled", canceled="canceled")
+
+    def goal_ended(self, goal_id: str) -> bool:
+        """Notes that the robot has reported the end of a goal, and stands. Returns whether it was its goal."""
+        with self._lock:
+            if goal_id != self._goal:
+                return False
+            self._goal = self._begun_goal = self._obeyed_at_s = None
+            return True
 
     def clear_stop(self) -> None:
         """Ends the stop in force. The robot stays at rest until the next command."""
@@ -321,14 +349,16 @@ class Guard:
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(_awaited(result), self._loop).result()
 
-    def _request_stop(self, reason: str, latched: bool = False) -> None:
+    def _request_stop(self, reason: str, latched: bool = False, canceled: str = "stopped") -> None:
         # A stop of the robot itself does not release a latched one.
         self._in_force = Stop(reason, latched or (self._in_force is not None and self._in_force.latched))
         self._command = None
         self._obeyed_at_s = None
+        if self._goal is not None:
+            self._canceled, self._goal = (self._goal, canceled), None
         self._stop, self._stop_at_s, self._ask_at_s = reason, 0.0, 0.0
-        if self._obeying:
-            self._stop_again = reason
+        if self._obeying is not None:
+            self._stop_again = (reason, canceled)
         self._stops.notify()
 
     def _safely(self, callback: Callable[..., Any], *args: Any) -> tuple[bool, Any]:
@@ -349,7 +379,11 @@ class Guard:
                 if reason is None:
                     return
                 self._stop, self._stopping = None, True
+                canceled, self._canceled = self._canceled, None
             succeeded, _ = self._safely(self._handler.brake, reason)
+            if canceled is not None:
+                self._safely(self._handler.goal_canceled, *canceled)
+                succeeded, _ = self._safely(self._handler.brake, reason)  # the goal may have moved the robot meanwhile
             with self._lock:
                 self._stopping = False
                 if not succeeded and self._stop is None and not self._closed:
@@ -358,13 +392,13 @@ class Guard:
 
     def _next_stop(self) -> str | None:
         """Waits for a stop or for the deadman. Returns the reason; None at the end."""
-        while not self._closed or self._obeying or self._stop is not None:
+        while not self._closed or self._obeying is not None or self._stop is not None:
             now_s, due_s = time.monotonic(), math.inf
             if self._stop is not None:
                 due_s = self._stop_at_s
                 if now_s >= due_s:
                     return self._stop
-            elif self._obeyed_at_s is not None:
+            elif self._obeyed_at_s is not None and self._goal is None:
                 due_s = self._obeyed_at_s + self._deadman_s
                 if now_s >= due_s:
                     self._request_stop("watchdog")
@@ -423,28 +457,37 @@ class Guard:
             if command is None or not self._at_rest():
                 return
             self._command = None
-            self._obeying, self._expires_s = True, command.expires_s
+            self._obeying = command
             after_halt = self._obeyed_at_s is None
         succeeded, _ = self._safely(self._handler.obey, command, after_halt, self._begin)
         with self._lock:
-            self._obeying = False
+            begun, self._obeying, self._begun_goal = self._begun_goal, None, None
             again, self._stop_again = self._stop_again, None
             if again is not None or not succeeded:
-                self._request_stop(again or "callback_failed")
+                self._goal = begun or self._goal  # `on_goal` may have begun to drive after the cancellation was told
+                reason, canceled = again or ("callback_failed", "stopped")
+                self._request_stop(reason, canceled=canceled)
             self._stops.notify()
             self._work.notify_all()  # `close` may wait
 
     def _begin(self) -> bool:
-        """Returns whether the robot may obey its command now. If so, the deadman runs from now on."""
+        """Returns whether the robot may obey its command now. If so, its goal is canceled, and the deadman of a command runs from now on."""
         with self._lock:
-            now_s = time.monotonic()
-            if self._stop_again is not None or self._closed or now_s > self._expires_s:
+            now_s, command = time.monotonic(), self._obeying
+            if command is None or self._stop_again is not None or self._closed or now_s > command.expires_s:
                 return False  # it may have waited for a slow callback
-            if self._obeyed_at_s is None:
+            if self._obeyed_at_s is None or self._goal is not None:
                 self._stops.notify()
             self._obeyed_at_s = now_s
             self._unanswered = self._in_force = None
-            return True
+            canceled, self._goal = self._goal, None
+        if canceled is not None:
+            self._handler.goal_canceled(canceled, "control" if command.goal_id is None else "replaced")
+        with self._lock:
+            if self._stop_again is not None:
+                return False
+            self._goal = self._begun_goal = command.goal_id
+        return True
 
     def _answer(self) -> None:
         with self._lock:

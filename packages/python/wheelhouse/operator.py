@@ -7,11 +7,13 @@ import json
 import logging
 import struct
 import time
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .autonomy import Autonomy, read_autonomy, read_goal
 from .control import Lease, Limits, read_lease, read_limits
 from .errors import ApiError, GatewayError, LinkEnded, WheelhouseError
 from .limits import is_finite, limit_speed, speeds_are_readable
@@ -89,6 +91,8 @@ class Observer:
         """The allowed speed."""
         self.lease: Lease | None = None
         """Who controls the robot; None while control of it never changed hands and this side is its operator, and for a link that has not heard."""
+        self.autonomy: Autonomy | None = None
+        """What the robot does by itself; None before it has reported that, and while it is not connected."""
         self.latency_ms: tuple[float | None, float | None] = (None, None)
         """The last round trips between the gateway and the operator, and between the gateway and the robot."""
         self._connection: Connection | None = None
@@ -119,6 +123,9 @@ class Observer:
 
     def on_lease(self, lease: Lease) -> None:
         """Takes who controls the robot when that changes, or is not this side. Commands pass while `lease.you`."""
+
+    def on_autonomy(self, autonomy: Autonomy) -> None:
+        """Takes what the robot does by itself and how its goal goes: after the first state if the robot reports it, then with each change."""
 
     def on_connection(self, state: str, close_code: int | None) -> None:
         """Takes `connecting`, `online`, `offline` (with the close code) or `closed`."""
@@ -296,6 +303,7 @@ class Observer:
         self._connection = connection
         self._link.online(connection, SILENCE_S)
         self._change_limits(Limits())  # the gateway sends them after the first state
+        self.autonomy = None  # and what the robot has reported
         self._pings = asyncio.ensure_future(self._keep_pinging(connection))
 
     def handle(self, kind: str, frame: dict[str, Any]) -> None:
@@ -309,6 +317,8 @@ class Observer:
                 str(stop["reason"]), stop["latched"] is True, stop["recorded"] is True, stop.get("by_role"), stop.get("clearable_by")
             )
             self.state = SessionState(str(frame["status"]), frame["robot_connected"] is True, known)
+            if not self.state.robot_connected:
+                self.autonomy = None  # the robot reports it again
             self._stop.state(self.state)
             self._call(self.on_state, self.state)
         elif kind == "limits":
@@ -316,6 +326,9 @@ class Observer:
         elif kind == "lease":
             self.lease = read_lease(frame)
             self._call(self.on_lease, self.lease)
+        elif kind == "autonomy":
+            self.autonomy = read_autonomy(frame)
+            self._call(self.on_autonomy, self.autonomy)
         elif kind == "log":
             self._call(self.on_log, str(frame["level"]), str(frame["message"]))
         elif kind == "battery":
@@ -359,7 +372,7 @@ class Operator(Observer):
         """Takes the number of a command that the robot has obeyed, and the time since it was sent."""
 
     def on_dropped(self, seq: int, why: str) -> None:
-        """Takes the number of a command that did not reach the robot, and the reason."""
+        """Takes the number of a command or a goal that did not reach the robot, and the reason."""
 
     def control(
         self,
@@ -393,6 +406,32 @@ class Operator(Observer):
         """Sends opaque bytes as a command. Slow them down by `limits.speed_scale`, to see what the robot does."""
         header = _BINARY_HEADER.pack(_BINARY_CONTROL, 0, _checked(ttl_ms) or 0, self._seq + 1, time.monotonic() * 1000)
         return self._transmit(header + payload)
+
+    def goal(
+        self, frame: str, x: float, y: float, heading: float, *, ttl_ms: int | None = None, goal_id: str | None = None
+    ) -> tuple[int, str] | None:
+        """Sends the robot to a place: metres and radians, counter-clockwise from x, in the coordinate frame that `autonomy.goal_frame` names.
+
+        The robot drives there by itself, and `on_autonomy` tells how it goes. The next command cancels the goal, and so do `cancel_goal`,
+        every stop, and the end of this connection. `ttl_ms` is that of commands; `goal_id` names the goal, up to 64 characters, by default a
+        UUID. Returns its number, for `on_dropped`, and its id; None if it was not sent, as a command. Raises ValueError for an invalid goal.
+        """
+        fields: dict[str, Any] = {"goal_id": goal_id or str(uuid.uuid4()), "frame": frame, "x": x, "y": y, "heading": heading}
+        goal = read_goal({**fields, "seq": self._seq + 1})
+        if _checked(ttl_ms) is not None:
+            fields["ttl_ms"] = ttl_ms
+        seq = self._send_goal(frame_text({"type": "goal", "seq": goal.seq, "t": time.monotonic() * 1000, **fields}))
+        return None if seq is None else (seq, goal.goal_id)
+
+    def _send_goal(self, message: str) -> int | None:
+        if self._connection is None or self.stop_pending or not self._connection.send_message(message):
+            return None
+        self._seq += 1
+        return self._seq
+
+    def cancel_goal(self) -> bool:
+        """Cancels the goal of the robot, which then halts. Returns False if the link is offline."""
+        return self._connection is not None and self._connection.send({"type": "cancel_goal"}, droppable=False)
 
     def _transmit(self, message: str | bytes) -> int | None:
         connection = self._connection

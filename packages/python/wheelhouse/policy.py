@@ -88,6 +88,9 @@ class Policy(Operator):
     def _transmit(self, message: str | bytes) -> int | None:
         return super()._transmit(message) if self.holds or self._shadow else None
 
+    def _send_goal(self, message: str) -> int | None:
+        return super()._send_goal(message) if self.holds else None
+
     def handle(self, kind: str, frame: dict[str, Any]) -> None:
         if kind == "dropped" and self._shadow and frame["why"] == "not_holder":
             self._sent_s.pop(frame["seq"], None)  # that nobody obeys its shadow is no news

@@ -8,8 +8,10 @@ import signal
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
+from dataclasses import asdict
 from typing import Any, TypeVar
 
+from .autonomy import Goal, GoalState, read_autonomy
 from .camera import Camera
 from .control import Lease, Limits, Session, Stop
 from .pairing import STORE, paired
@@ -104,6 +106,15 @@ class Robot:
         """Obeys a binary command. Clamp its speeds to `limits.speed_scale` times their maximum: nobody else can."""
         return False
 
+    def on_goal(self, goal: Goal) -> Any:
+        """Begins to drive by itself to a place, and returns soon. Keep its speed below `limits.speed_scale` times the maximum, and tell with
+        `autonomy` how it goes. Called only for a goal that may be obeyed, and only if `autonomy` has named a `goal_frame`."""
+
+    def on_goal_canceled(self, goal_id: str, reason: str) -> Any:
+        """Gives up a goal whose end the robot has not reported. `reason`: `control` or `replaced`, and a command or another goal follows; else
+        `canceled`, `stopped`, `session_paused`, `control_transferred` or `link_lost`, between two calls of `on_stop`, in its thread. Once more
+        if `on_goal` was running meanwhile."""
+
     def halted(self) -> Any:
         """Returns whether the robot stands. Asked after `on_stop` returned, until it is True: only then is a stop answered."""
         return True
@@ -170,6 +181,16 @@ class Robot:
         Raises FrameError for a sample that cannot be sent.
         """
         return self._core.send_telemetry(data)
+
+    def autonomy(self, mode: str, goal_frame: str | None = None, goal: GoalState | Mapping[str, Any] | None = None) -> None:
+        """Reports what the robot does by itself: always the whole state, and with every change. It is kept, and sent again over each new
+        connection; mere progress is sent five times a second. Callable in any thread.
+
+        `mode`: `manual`, `autonomous` or `assisted`. `goal_frame`: the coordinate frame in which it accepts goals, that of the pose in its
+        telemetry; None for none. `goal`: the present goal, or how the last one ended. Raises ValueError for an invalid report.
+        """
+        state = asdict(goal) if isinstance(goal, GoalState) else goal
+        self._core.report_autonomy(read_autonomy({"mode": mode, "goal_frame": goal_frame, "goal": state}))
 
     def send_episode(
         self,

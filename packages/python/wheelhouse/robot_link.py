@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .autonomy import Autonomy, AutonomyReports, Goal, read_autonomy, read_goal, within
 from .camera import Camera
 from .control import FIRST_EPOCH, Command, FrameAge, FrameOrder, Guard, Lease, Limits, Session, Stop, read_epoch, read_lease, read_limits
 from .episodes import EpisodeOutbox
@@ -44,11 +45,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 _decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
-
-
-def _within(text: str, units: int) -> str:
-    """Cuts a text to a number of UTF-16 code units."""
-    return text.encode("utf-16-le", "surrogatepass")[: 2 * units].decode("utf-16-le", "ignore")
 
 
 def _read_interval(welcome: dict[str, Any], name: str) -> float:
@@ -102,8 +98,12 @@ class RobotLink:
         self._declared: Any = None
         self._motion = _motion_of(own)
         self._age, self._order, self._last_seq = FrameAge(), FrameOrder(), -1
+        self._obeyed_seq = -1
+        """The newest number of a command or goal since the last halt: until then, all are of one operator's connection. -1 after it."""
         self._epoch = FIRST_EPOCH
         """The newest epoch of the session's lease: commands of earlier holders do not move the robot."""
+        self._lease: Lease | None = None
+        self._autonomy = AutonomyReports(lambda frame: self.send(frame, droppable=False))
         self._deadman_ms = 0.0
         self._beats: asyncio.Task[None] | None = None
         self._telemetry_s = 1 / telemetry_hz if telemetry_hz > 0 and self._defines("telemetry") else math.inf
@@ -178,7 +178,7 @@ class RobotLink:
     def lost(self, connection: Connection) -> None:
         self.connection = None
         if self.guard.moving:
-            self.guard.stop("link_lost")
+            self.guard.stop("link_lost", canceled="link_lost")
         self.guard.forget_answer()
         if self._beats is not None:
             self._beats.cancel()
@@ -219,6 +219,12 @@ class RobotLink:
             return self.send(header + bytes(data), droppable=True)
         return self.send({"type": "telemetry", "data": data, "t": round(now_ms, 3)}, droppable=True)
 
+    def report_autonomy(self, report: Autonomy) -> None:
+        """Sends what the robot does by itself, and keeps it for the next connections. Callable in any thread."""
+        self._autonomy.report(report, self._loop)
+        if report.goal is not None and report.goal.status != "active" and self.guard.goal_ended(report.goal.goal_id):
+            self._obeyed_seq = -1
+
     # Frames of the gateway
 
     def received(self, connection: Connection, message: str | bytes) -> None:
@@ -251,7 +257,7 @@ class RobotLink:
         self.guard.set_deadman((deadman_ms + self._margin_ms) / 1000)
         self.whip_url = frame.get("whip_url")
         self._age.forget()  # the way through the network may be another
-        self._order, self._last_seq = FrameOrder(), -1
+        self._order, self._last_seq, self._obeyed_seq = FrameOrder(), -1, -1
         self.connection = connection
         if stop is not None:
             self.guard.stop(stop.reason, latched=stop.latched, answer=True)
@@ -262,6 +268,7 @@ class RobotLink:
         self._change_limits(limits)
         self._beats = asyncio.ensure_future(self._beat(connection))
         self.episodes.online()
+        self._autonomy.send()
 
     def _on_frame(self, kind: Any, frame: dict[str, Any]) -> None:
         if kind == "stop" and not (isinstance(frame.get("reason"), str) and isinstance(frame.get("latched"), bool)):
@@ -271,7 +278,12 @@ class RobotLink:
             return
         if kind == "control":
             self._on_control(frame)
+        elif kind == "goal":
+            self._on_goal(frame)
+        elif kind == "cancel_goal":
+            self.guard.cancel_goal(frame["goal_id"])
         elif kind == "stop":
+            self._obeyed_seq = -1
             self.guard.stop(frame["reason"], latched=latched, answer=True)
         elif kind == "stop_cleared":
             self.guard.clear_stop()
@@ -294,10 +306,10 @@ class RobotLink:
         is_other = (session and session.session_id) != (self.session and self.session.session_id)
         if is_other:
             self._age.forget()  # another operator may have another clock
-            self._epoch = FIRST_EPOCH
+            self._epoch, self._lease, self._obeyed_seq = FIRST_EPOCH, None, -1
             self._change_limits(Limits())  # the gateway sends those of the new session after it
         if (is_other or session is None or session.status != "ACTIVE") and self.guard.moving:
-            self.guard.stop("session_paused" if is_open else "session_over")
+            self.guard.stop("session_paused" if is_open else "session_over", canceled="session_paused")
         self.session = session if is_open else None
         if session is not None and is_open and self._follows_platform and session.control_schema != self._declared:
             self._follow(session.control_schema)
@@ -314,25 +326,43 @@ class RobotLink:
         self._motion = _motion_of(rules)
 
     def _change_lease(self, lease: Lease) -> None:
-        """Halts a moving robot: every change of the holder goes through a halt, also if the stop before it was lost."""
-        if lease.epoch <= self._epoch:
+        if lease.epoch < self._epoch:
             return
-        self._epoch = lease.epoch
+        self._begin_epoch(lease.epoch)
+        if lease != self._lease:
+            self._lease = lease
+            self.guard.event(self.robot_callback, "on_lease", lease)
+
+    def _begin_epoch(self, epoch: int) -> None:
+        """Halts a moving robot: every change of the holder goes through a halt, also if the stop before it was lost. The first command of
+        the new holder may overtake the lease."""
+        if epoch <= self._epoch:
+            return
+        self._epoch, self._obeyed_seq = epoch, -1
         self._age.forget()  # the new holder has another clock
         if self.guard.moving:
-            self.guard.stop("control_transferred")
-        self.guard.event(self.robot_callback, "on_lease", lease)
+            self.guard.stop("control_transferred", canceled="control_transferred")
 
     def _change_limits(self, limits: Limits) -> None:
         if limits != self.limits:
             self.limits = limits
             self.guard.event(self.robot_callback, "on_limits", limits)
 
+    def _is_current(self, frame: dict[str, Any]) -> bool:
+        """Returns whether a command or a goal is of the ACTIVE session, and of who holds control or has just got it."""
+        session, epoch = self.session, read_epoch(frame.get("epoch", FIRST_EPOCH))
+        if session is None or session.status != "ACTIVE" or frame["session_id"] != session.session_id or epoch < self._epoch:
+            return False
+        self._begin_epoch(epoch)
+        return True
+
+    def _on_goal(self, frame: dict[str, Any]) -> None:
+        goal = read_goal(frame)
+        if self._is_current(frame) and goal.seq > self._obeyed_seq:
+            self._hand_over(goal.seq, frame["t"], frame["ttl_ms"], goal, 1.0)
+
     def _on_control(self, frame: dict[str, Any]) -> None:
-        session = self.session
-        if session is None or session.status != "ACTIVE" or frame["session_id"] != session.session_id:
-            return
-        if read_epoch(frame.get("epoch", FIRST_EPOCH)) < self._epoch:
+        if not self._is_current(frame):
             return
         data, rules = frame["data"], self._motion[0]
         problem = rules.problem_of(data) if rules else non_finite(data)
@@ -363,8 +393,10 @@ class RobotLink:
         limit_ms, now_ms = ttl_ms or self._deadman_ms, monotonic_ms()
         age_ms = self._age.age_ms(t_ms, limit_ms, now_ms)
         if age_ms <= limit_ms:
+            self._obeyed_seq = seq
             expires_s = (now_ms + limit_ms - age_ms) / 1000
-            self.guard.command(Command(seq, data, expires_s, applied_scale, self.connection))
+            goal_id = data.goal_id if isinstance(data, Goal) else None
+            self.guard.command(Command(seq, data, expires_s, applied_scale, self.connection, goal_id))
 
     def acknowledge(self, connection: Connection, seq: int) -> None:
         frame = {"type": "ack", "seq": seq}
@@ -376,14 +408,21 @@ class RobotLink:
     def brake(self, reason: str) -> Any:
         return self.robot_callback("on_stop", reason)
 
+    def goal_canceled(self, goal_id: str, reason: str) -> Any:
+        return self.robot_callback("on_goal_canceled", goal_id, reason)
+
     def is_halted(self) -> Any:
         return self.robot_callback("halted")
 
     def stopped(self, reason: str) -> None:
-        self.send({"type": "stopped", "reason": _within(reason, MAX_STOP_REASON)}, droppable=False)
+        self.send({"type": "stopped", "reason": within(reason, MAX_STOP_REASON)}, droppable=False)
 
     def obey(self, command: Command, after_halt: bool, begin: Callable[[], bool]) -> None:
         data = command.data
+        if isinstance(data, Goal):
+            if begin():
+                self.robot_callback("on_goal", data)
+            return
         if isinstance(data, bytes):
             if not begin():
                 return

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { AutonomyReports } from '../../../packages/sdk/autonomy-reports.ts'
 import {
@@ -75,6 +76,24 @@ describe('a robot', () => {
     await waitFor(() =>
       expect(goals).toEqual([{ goalId: 'dock', frame: 'map', x: 1, y: 2, heading: 3, seq: 1 }]),
     )
+  })
+
+  test('takes goals with numbers from 1 after a goal has ended, and in another session', async () => {
+    const { gateway, link, goal, received } = await createFixture()
+    goal('dock', 9)
+    await waitFor(() => expect(received).toEqual([['dock', 9]]))
+    link.autonomy({
+      mode: 'manual',
+      goalFrame: 'map',
+      goal: { goalId: 'dock', status: 'reached', x: 1, y: 2, heading: 3 },
+    })
+    goal('again', 1)
+    await waitFor(() => expect(received.at(-1)).toEqual(['again', 1]))
+    goal('newer', 9)
+    const other = randomUUID()
+    gateway.send({ type: 'session', ...session, session_id: other })
+    goal('other', 1, { session_id: other })
+    await waitFor(() => expect(received.at(-1)).toEqual(['other', 1]))
   })
 
   test('gives up its goal for everything that ends it, once', async () => {

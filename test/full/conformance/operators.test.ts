@@ -33,6 +33,8 @@ const mistakes: Readonly<Record<string, readonly string[]>> = {
   'has a clock that jumps': ['clock'],
   'drives under a stop': ['stopped'],
   'drives in a paused session': ['paused'],
+  'drives while somebody else has control': ['control-change'],
+  'never drives again': ['control-change'],
   'ignores limits': ['limits'],
   'declares limits without applying them': ['limits'],
   'requests a stop once': ['stop-repeated'],

@@ -41,9 +41,9 @@ const launchHere = (name: string): Launcher => ({
 test.each([
   [
     'examples/browser/robot.html',
-    ['order', 'binary', 'motion-rate', 'clutch', 'retry-after', 'refused-for-good'],
+    ['order', 'binary', 'motion-rate', 'clutch', 'goals', 'retry-after', 'refused-for-good'],
   ],
-  ['wheelhouse ros run', ['binary', 'motion-rate', 'clutch']],
+  ['wheelhouse ros run', ['binary', 'motion-rate', 'clutch', 'goals']],
 ])('%s keeps every rule', async (name, untested) => {
   const verdicts = await testDrivingRobot({ launcher: launchHere(name) })
   expect(failuresOf(verdicts)).toEqual([])

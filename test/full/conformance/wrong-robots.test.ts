@@ -25,6 +25,11 @@ const mistakes: Readonly<Record<string, readonly string[]>> = {
   'ignores limits of the welcome': ['limits-welcome'],
   'ignores the order': ['order'],
   'obeys expired binary commands': ['binary'],
+  'drives to its goal in spite of cancel_goal': ['goals'],
+  'drives to its goal in spite of a command': ['goals'],
+  'drives to its goal in spite of a stop': ['goals'],
+  'drives to its goal in spite of another holder': ['goals'],
+  'drives to late goals': ['goals'],
   'halts slowly': ['stop-time'],
   // Without an answer it cannot be seen whether later ones are honest.
   'never answers a stop': ['stop-answer', 'stop-welcome'],

@@ -28,6 +28,17 @@ export const robotPrograms: Readonly<
       path('examples/python/robot.py'),
     ],
     binaryControl,
+    untested: ['motion-rate', 'clutch', 'goals'],
+  },
+  'examples/python/goals.py': {
+    command: async () => [
+      'env',
+      `PYTHONPATH=${PYTHONPATH}`,
+      await python(['websockets', 'aiortc']),
+      '-B',
+      path('examples/python/goals.py'),
+    ],
+    binaryControl,
     untested: ['motion-rate', 'clutch'],
   },
   'SimulatedArm of the demo': {
@@ -35,11 +46,11 @@ export const robotPrograms: Readonly<
     controls: [0.8, -0.8].map((j1) => ({ joints: { j1 }, clutch: true })),
     still: { clutch: false },
     controlSchema: armControlSchema,
-    untested: ['limits', 'limits-welcome', 'binary'],
+    untested: ['limits', 'limits-welcome', 'binary', 'goals'],
   },
   'examples/node/robot.js': {
     command: async () => [process.execPath, path('examples/node/robot.js')],
     // It has no data channel and no binary commands, and its WebSocket is that of the web standard.
-    untested: ['order', 'binary', 'motion-rate', 'clutch', 'retry-after', 'refused-for-good'],
+    untested: ['order', 'binary', 'motion-rate', 'clutch', 'goals', 'retry-after', 'refused-for-good'],
   },
 }

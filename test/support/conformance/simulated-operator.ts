@@ -17,7 +17,7 @@ const link = new OperatorLink({
 })
 process.on('SIGUSR2', () => void link.stop('the program was told to'))
 setInterval(() => {
-  const mayDrive = link.state?.status === 'ACTIVE' && !link.state.stop?.latched
+  const mayDrive = link.state?.status === 'ACTIVE' && !link.state.stop?.latched && link.lease?.you !== false
   if (mayDrive) link.control({ linear_mps: 0.4, angular_radps: 0 }, { ttlMs: 250 })
 }, 40)
 await link.connect()

@@ -18,6 +18,7 @@ let seq = 0
 let failures = 0
 let stops = 0
 let isStopping = false
+let holds = true
 let ticket: { url: string; ticket: string } | undefined
 
 const send = (frame: Frame | string) => {
@@ -27,6 +28,7 @@ const send = (frame: Frame | string) => {
 
 function mayDrive(): boolean {
   if (state === undefined) return makes('drives before the first state')
+  if (!holds) return makes('drives while somebody else has control')
   if (state.stop?.latched) return makes('drives under a stop')
   return state.status === 'ACTIVE' || makes('drives in a paused session')
 }
@@ -56,6 +58,7 @@ function drive(): void {
 
 function onFrame(frame: Frame): void {
   if (frame.type === 'state') state = frame as unknown as typeof state
+  else if (frame.type === 'lease') holds = frame.you === true && !makes('never drives again')
   else if (frame.type === 'limits') scale = Number(frame.speed_scale)
   else if (makes('answers every frame')) send({ type: 'ping', t: performance.now() })
   if (state?.stop?.latched && state.stop.recorded) isStopping = false
@@ -92,6 +95,7 @@ async function connect(): Promise<void> {
   own.on('close', (code) => {
     state = undefined
     scale = 1
+    holds = true
     if (!RETRY_CODES.has(code)) process.exit(1)
     if (makes('uses its ticket again')) setTimeout(() => (ticket = undefined), 500)
     retry()

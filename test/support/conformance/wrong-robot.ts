@@ -24,6 +24,7 @@ const RAMP_PER_S = 2
 const MAX_MPS = 1
 const MAX_RATE = 0.5
 const SMOOTHING = 0.1
+const GOAL_MPS = 0.3
 const GATEWAY_WAIT_MS = 10_000
 const FINAL_STATUSES = new Set(makes('retries after 401') ? [] : [401, 403, 404])
 const RETRY_CODES = new Set([1006, 4500, 4503, 4009])
@@ -55,6 +56,7 @@ let connections = 0
 let samples = 0
 let failures = 0
 let creepUntilMs = 0
+let goal: { goal_id: string; status: string; x: number; y: number; heading: number } | null = null
 
 const nowMs = () => performance.now()
 const clamp = (value: number, limit: number) => Math.max(-limit, Math.min(limit, value))
@@ -62,7 +64,30 @@ const send = (frame: Frame | string, to = socket) => {
   if (to?.readyState === WebSocket.OPEN) to.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
 }
 
-function brake(): void {
+function reportGoal(): void {
+  const mode = goal?.status === 'active' ? 'autonomous' : 'manual'
+  if (!isArm) send({ type: 'autonomy', mode, goal_frame: 'odom', goal })
+}
+
+function endGoal(cause: string): void {
+  if (goal?.status !== 'active' || makes(`drives to its goal in spite of ${cause}`)) return
+  goal = { ...goal, status: 'canceled' }
+  reportGoal()
+}
+
+function onGoal(frame: Command & NonNullable<typeof goal>): void {
+  const isOurs = session?.status === 'ACTIVE' && frame.session_id === session.session_id
+  const isLate = ageMs(frame) > frame.ttl_ms && !makes('drives to late goals')
+  if (!isOurs || isLate || latched || (frame.epoch ?? 1) < epoch) return
+  const { goal_id, x, y, heading } = frame
+  goal = { goal_id, status: 'active', x, y, heading }
+  command = null
+  unanswered = undefined
+  reportGoal()
+}
+
+function brake(cause = 'a stop'): void {
+  endGoal(cause)
   if (command !== null) lastCommand = command
   command = null
   target = joint
@@ -111,6 +136,7 @@ function onControl(frame: Command): void {
   if (latched || session === null) return
   if (session.status !== 'ACTIVE' && !makes('obeys in a paused session')) return
   if (frame.session_id !== session.session_id && !makes('obeys another session')) return
+  endGoal('a command')
   if (isArm) moveJoint(Number(wanted), speeds?.clutch === true)
   command = Number(wanted)
   commandedMs = nowMs()
@@ -149,6 +175,8 @@ function onFrame(text: string): void {
   }
   if (typeof frame !== 'object' || frame === null) return brake()
   if (frame.type === 'control') onControl(frame as unknown as Command)
+  else if (frame.type === 'goal') onGoal(frame as unknown as Parameters<typeof onGoal>[0])
+  else if (frame.type === 'cancel_goal') endGoal('cancel_goal')
   else if (frame.type === 'session') {
     const next = frame as unknown as NonNullable<typeof session>
     if (next.session_id !== session?.session_id) {
@@ -161,7 +189,7 @@ function onFrame(text: string): void {
   } else if (frame.type === 'lease') {
     epoch = Number(frame.epoch)
     smallestMs = undefined
-    brake()
+    brake('another holder')
   } else if (frame.type === 'limits' && !makes('ignores limits')) scale = Number(frame.speed_scale)
   else if (frame.type === 'stop') {
     if (frame.latched !== true || isNewLatch(frame)) onStop(String(frame.reason), frame.latched === true)
@@ -195,6 +223,7 @@ function onWelcome(welcome: Frame): NodeJS.Timeout {
   if (stop) onStop(stop.reason, stop.latched, true)
   else if (makes('moves before a command') && ++connections === 1) creepUntilMs = nowMs() + 600
   sample()
+  reportGoal()
   if (makes('resumes after a reconnect') && lastCommand !== null) {
     setTimeout(() => {
       command = lastCommand
@@ -210,7 +239,8 @@ function onWelcome(welcome: Frame): NodeJS.Timeout {
 
 function sample(): void {
   const velocity = isArm ? { joint: jointSpeed } : { linear_mps: speed }
-  const text = JSON.stringify({ type: 'telemetry', data: { velocity } })
+  const pose = { x_m: 0, y_m: 0, heading_rad: 0 }
+  const text = JSON.stringify({ type: 'telemetry', data: { velocity, pose } })
   send(makes('sends NaN') && ++samples % 5 === 0 ? text.replace('"data":{', '"data":{"battery":NaN,') : text)
 }
 
@@ -219,10 +249,11 @@ let steppedMs = nowMs()
 function step(): void {
   const elapsedS = (nowMs() - steppedMs) / 1000
   steppedMs = nowMs()
-  if (nowMs() - commandedMs > deadmanMs + 100 && !makes('has no deadman')) brake()
+  const isAutonomous = goal?.status === 'active'
+  if (!isAutonomous && nowMs() - commandedMs > deadmanMs + 100 && !makes('has no deadman')) brake()
   const creep = nowMs() < creepUntilMs ? 0.1 : 0
-  const wanted = isArm ? 0 : clamp(command ?? creep, MAX_MPS * scale)
-  speed += clamp(wanted - speed, (command === null ? brakePerS : RAMP_PER_S) * STEP_S)
+  const wanted = isArm ? 0 : clamp(isAutonomous ? GOAL_MPS : (command ?? creep), MAX_MPS * scale)
+  speed += clamp(wanted - speed, (command === null && !isAutonomous ? brakePerS : RAMP_PER_S) * STEP_S)
   const move = clamp(target - joint, (makes('jumps') ? 10 : 1) * STEP_S)
   joint += move
   if (elapsedS > 0) jointSpeed += SMOOTHING * (move / elapsedS - jointSpeed) // as an encoder measures it

@@ -1,5 +1,5 @@
 import { Box, Group, Stack, VisuallyHidden } from '@mantine/core'
-import type { SessionStatus } from '@wheelhouse/protocol'
+import type { AutonomyMode, SessionStatus } from '@wheelhouse/protocol'
 import { type ComponentType, type ReactNode, useEffect, useId, useState } from 'react'
 import { clockText, decimals, money, timeOfDay } from '../base/format.ts'
 import {
@@ -12,6 +12,7 @@ import {
   IconLock,
   IconMenu,
   IconPause,
+  IconRoute,
   IconSteeringWheel,
   IconUnplugged,
 } from '../base/icons.tsx'
@@ -56,9 +57,11 @@ export function Identity(props: {
   controller: string | undefined
   isLive: boolean
   isWatching: boolean
+  /** Whether the robot drives by itself; undefined while that is unknown. */
+  mode?: AutonomyMode | undefined
   gamepad?: string | undefined
 }) {
-  const { session, holder, controller, isLive, isWatching, gamepad } = props
+  const { session, holder, controller, isLive, isWatching, mode, gamepad } = props
   const isOther =
     controller !== undefined && (holder === 'driving' || holder === 'held' || holder === 'paused')
   const drivingIcon =
@@ -91,9 +94,20 @@ export function Identity(props: {
             ? t('drive.holder.operator', { operator: session.operator_name })
             : text}
       </span>
+      {mode !== undefined && mode !== 'manual' && <ModeMark mode={mode} />}
     </div>
   )
 }
+
+const modeTexts = { autonomous: t('drive.goal.autonomous'), assisted: t('drive.goal.assisted') }
+
+/** Says that a robot drives by itself, or helps who drives it. */
+const ModeMark = ({ mode }: { mode: keyof typeof modeTexts }) => (
+  <span className={styles.mode} data-testid="mode" role="status">
+    <IconRoute size={ICON_SIZE} />
+    {modeTexts[mode]}
+  </span>
+)
 
 const FIGURE_REFRESH_MS = 500
 /** A battery that lasts longer is no concern, and the estimate is coarse. */

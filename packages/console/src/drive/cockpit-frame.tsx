@@ -22,8 +22,10 @@ import {
   IconMap,
   IconMaximize,
   IconMessage,
+  IconRoute,
   IconSidebar,
   IconSwitch,
+  IconX,
 } from '../base/icons.tsx'
 import { playTones } from '../base/sound.ts'
 import { type Store, useStore } from '../base/store.ts'
@@ -60,6 +62,7 @@ import { type Call, CallSlot } from './call.tsx'
 import styles from './cockpit.module.css'
 import { type Command, type CommandGroup, CommandMenu } from './command-menu.tsx'
 import type { Axes, ControlPlan } from './control-plan.ts'
+import { GoalMap, type Goals } from './goal-map.tsx'
 import type { HudAction } from './hud-actions.ts'
 import { Nearby } from './nearby.tsx'
 import { CameraInsets, Picture } from './picture.tsx'
@@ -101,6 +104,9 @@ interface Props
     /** How to drive, until the robot was driven once. */
     readonly hint: string | undefined
     readonly onControls: () => void
+    readonly sentGoal: Goals['sent']
+    readonly onGoal: Goals['onGoal']
+    readonly onCancelGoal: Goals['onCancel']
   }
 }
 
@@ -142,7 +148,21 @@ export function CockpitFrame(props: Props) {
   useRoomForStop('cockpit')
   useAlerts(trust, facts.isStopped)
   useFavicon(faviconOf(trust, facts.isStopped))
-  const shared = { 'data-hand': useStore(hand), 'data-docked': dock !== '', 'data-watching': isWatching }
+  const isUnknown = isSilent || !facts.isConnected || robot.link.phase !== 'online'
+  const goals: Goals = {
+    autonomy: robot.autonomy,
+    isUnknown,
+    sent: driving?.sentGoal,
+    onGoal: driving?.onGoal,
+    onCancel: driving?.onCancelGoal,
+  }
+  const isGoalMap = useStore(hud.isGoalMap) && typeof robot.autonomy?.goal_frame === 'string'
+  const shared = {
+    'data-hand': useStore(hand),
+    'data-docked': dock !== '',
+    'data-watching': isWatching,
+    'data-goal-map': isGoalMap,
+  }
   const predict = driving?.predict
   const telemetry = { subscribe: robot.subscribe, telemetrySchema: session.telemetry_schema }
   return (
@@ -189,6 +209,7 @@ export function CockpitFrame(props: Props) {
                 controller={controller}
                 isLive={trust === 'LIVE' || trust === 'DELAYED'}
                 isWatching={isWatching}
+                mode={isUnknown ? undefined : robot.autonomy?.mode}
                 gamepad={driving?.gamepad}
               />
               <TrustChip readAges={readAges} robot={facts} linkText={linkText(robot, isSilent)}>
@@ -213,7 +234,11 @@ export function CockpitFrame(props: Props) {
               speedScale={robot.link.phase === 'online' ? robot.limits.speed_scale : 1}
               cause={useCause(robot, isSilent ? undefined : interruptionText(recording))}
             />
-            <Nearby {...telemetry} predict={predict} />
+            {isGoalMap ? (
+              <GoalMap {...telemetry} predict={predict} goals={goals} />
+            ) : (
+              <Nearby {...telemetry} predict={predict} goals={goals} />
+            )}
             {driving?.stick && <div className={styles.stick}>{driving.stick}</div>}
           </div>
         </main>
@@ -380,7 +405,7 @@ function useNews(sessionId: string): string | undefined {
 
 /** Returns the commands that change what the view shows. */
 function useViewCommands(
-  { hud, perform, cameras, episodes, driving }: Props,
+  { hud, robot, perform, cameras, episodes, driving }: Props,
   root: RefObject<HTMLDivElement | null>,
 ): CommandGroup['commands'] {
   const isFilled = useStore(hud.isFilled)
@@ -404,6 +429,12 @@ function useViewCommands(
     command('open-dock', IconSidebar, t('drive.menu.dock'), 'L', 'dock'),
     command('values', IconAdjustments, t('drive.menu.values'), 'I', 'values'),
     command('map', IconMap, t('drive.menu.map'), 'M', 'swap'),
+    ...(robot.autonomy?.goal_frame
+      ? [command('goal-map', IconRoute, t('drive.goal.map'), 'G', 'goalMap')]
+      : []),
+    ...(driving?.onCancelGoal && robot.autonomy?.goal?.status === 'active'
+      ? [command('cancel-goal', IconX, t('drive.goal.cancel'), 'X', 'cancelGoal')]
+      : []),
     {
       id: 'fill',
       icon: IconAspectRatio,

@@ -53,6 +53,7 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
     preferences,
     actions,
     changeControl: control.change,
+    cancelGoal: operatorConnection.cancelGoal,
     onEscape: cockpit.stop,
   })
   useWakeLock(status === 'ACTIVE')
@@ -113,6 +114,9 @@ function OperatorCockpit(props: Props & { cockpit: Cockpit; hud: Hud }) {
           inputs: isRich && <CommandInputs cockpit={cockpit} />,
           hint: control.hint ?? (hasDriven || !plan.drives ? undefined : DRIVE_HINT),
           onControls: () => hud.sheet.set('controls'),
+          sentGoal: operatorConnection.sentGoal,
+          onGoal: control.holds ? operatorConnection.goal : undefined,
+          onCancelGoal: control.holds ? operatorConnection.cancelGoal : undefined,
         }}
       />
       <Sheets cockpit={cockpit} hud={hud} onEnd={actions.end} />
@@ -164,6 +168,7 @@ function useRobotView({ operatorConnection }: Cockpit): RobotView {
     limits: useStore(operatorConnection.limits),
     congestion: useStore(operatorConnection.congestion),
     battery: useStore(operatorConnection.battery),
+    autonomy: useStore(operatorConnection.autonomy),
     isPictureHeld: drive?.stop?.reason === 'video_stale' || isRefused,
     readLinkAges: operatorConnection.ages,
     subscribe: operatorConnection.telemetry.subscribe,

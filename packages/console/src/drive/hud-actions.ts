@@ -16,6 +16,8 @@ interface Options {
   readonly actions: Pick<DriveActions, 'pause' | 'resume'>
   /** Takes, asks for or returns control; undefined where it does not change hands. */
   readonly changeControl?: (() => void) | undefined
+  /** Cancels the goal of the robot; undefined for a viewer. */
+  readonly cancelGoal?: (() => unknown) | undefined
   readonly toggleFullScreen: () => void
   readonly nextCamera: () => void
   readonly episodes: Pick<EpisodeMarks, 'mark'>
@@ -32,6 +34,8 @@ const performers = {
   camera: ({ nextCamera }) => nextCamera(),
   listen: ({ hud }) => toggle(hud.isListening),
   control: ({ changeControl }) => changeControl?.(),
+  goalMap: ({ hud }) => toggle(hud.isGoalMap),
+  cancelGoal: ({ cancelGoal }) => cancelGoal?.(),
   values: ({ hud: { dock } }) => dock.update((open) => (open === 'values' ? '' : 'values')),
   dock: ({ hud: { dock } }) => dock.update((open) => (open === '' ? 'messages' : '')),
   menu: ({ hud }) => hud.sheet.set('menu'),
@@ -41,12 +45,13 @@ const performers = {
   episodeSuccess: ({ episodes }) => episodes.mark('success'),
   episodeFailure: ({ episodes }) => episodes.mark('failure'),
   episodeDiscard: ({ episodes }) => episodes.mark('discard'),
-} satisfies Readonly<Record<string, (options: Options) => void>>
+} satisfies Readonly<Record<string, (options: Options) => unknown>>
 
 /** The action of a key that neither drives nor stops. */
 export type HudAction = keyof typeof performers
 
-interface PartsOptions extends Pick<Options, 'hud' | 'preferences' | 'actions' | 'changeControl'> {
+interface PartsOptions
+  extends Pick<Options, 'hud' | 'preferences' | 'actions' | 'changeControl' | 'cancelGoal'> {
   readonly part: 'control' | 'watch'
   /** Stable between renders. */
   readonly onEscape: () => void
@@ -132,6 +137,8 @@ const BY_KEY: Readonly<Record<string, HudAction>> = {
   v: 'camera',
   u: 'listen',
   t: 'control',
+  g: 'goalMap',
+  x: 'cancelGoal',
   i: 'values',
   l: 'dock',
   '?': 'keys',

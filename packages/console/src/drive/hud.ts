@@ -35,6 +35,8 @@ export const createHud = ({ hasInputs = false } = {}) => ({
         ),
   /** Whether the dock was opened for one message, and closes after it. */
   isForMessage: createStore(false),
+  /** Whether the map on which goals are given is shown in place of the plate of what is nearby. */
+  isGoalMap: createStore(false),
   sheet: createStore<HudSheet | undefined>(undefined),
 })
 

@@ -7,26 +7,36 @@ import { createSurroundings } from '../telemetry/surroundings.ts'
 import { type TelemetrySource, useSampleReader } from '../telemetry/telemetry-view.tsx'
 import { t } from '../texts/texts.ts'
 import { atMost, degrees, distance } from './figure-texts.ts'
+import { GoalStatus, type Goals, useGoalPose } from './goal-map.tsx'
 import styles from './plates.module.css'
 
 /** A nearer obstacle is marked. */
 const NEAR_M = 1
 const TEXT_INTERVAL_MS = 100
 
-/** Shows what is near the robot, with its heading up: obstacles, scan, the driven and the predicted path. For an arm, its gripper. */
-export function Nearby({ subscribe, telemetrySchema, predict }: TelemetrySource) {
+interface Props extends TelemetrySource {
+  readonly goals: Goals
+}
+
+/** Shows what is near the robot, with its heading up: obstacles, scan, the driven and the predicted path, the goal. For an arm, its gripper. */
+export function Nearby({ subscribe, telemetrySchema, predict, goals }: Props) {
   const reader = useSampleReader(telemetrySchema)
   const plate = useRef<HTMLElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const nearest = useRef<HTMLSpanElement>(null)
   const heading = useRef<HTMLSpanElement>(null)
   const arrow = useRef<HTMLSpanElement>(null)
+  const goal = useGoalPose(goals)
+  const shownGoal = useRef(goal)
+  useEffect(() => {
+    shownGoal.current = goal
+  })
   useEffect(() => {
     if (!canvas.current) return
     const surroundings = createSurroundings(canvas.current, reader)
     let writtenMs = 0
     const draw = (newest: TelemetrySample | undefined, frameMs: number) => {
-      surroundings.draw(predict)
+      surroundings.draw(predict, shownGoal.current)
       if (!plate.current || !nearest.current || !heading.current || !arrow.current) return
       if (frameMs - writtenMs < TEXT_INTERVAL_MS) return
       writtenMs = frameMs
@@ -71,6 +81,7 @@ export function Nearby({ subscribe, telemetrySchema, predict }: TelemetrySource)
           </span>
         </span>
       </p>
+      <GoalStatus goals={goals} />
     </section>
   )
 }

@@ -1,9 +1,23 @@
-import { type DriveState, FULL_SPEED, type LeaseFrame, type SpeedLimits } from '@wheelhouse/protocol'
-import { type Congestion, type GetTicket, type LinkEnd, NO_CONGESTION, OperatorLink } from '@wheelhouse/sdk'
+import {
+  type Autonomy,
+  type DriveState,
+  FULL_SPEED,
+  type LeaseFrame,
+  type SpeedLimits,
+} from '@wheelhouse/protocol'
+import {
+  type Congestion,
+  type GetTicket,
+  type GoalTarget,
+  type LinkEnd,
+  NO_CONGESTION,
+  OperatorLink,
+} from '@wheelhouse/sdk'
 import { messageOf, sentence } from '../base/message-of.ts'
 import { createStore } from '../base/store.ts'
 import { linkAgesOf, PING_MS } from '../freshness/freshness.ts'
 import { createTelemetryFeed } from '../telemetry/feed.ts'
+import { dropTexts } from '../texts/code-texts.ts'
 import { t } from '../texts/texts.ts'
 import type { VideoWatch } from '../video/watch-video.ts'
 import type { ControlData } from './control-plan.ts'
@@ -18,6 +32,16 @@ export interface LinkView {
   readonly problem?: string
   /** Why the connection ended without another attempt. */
   readonly end?: LinkEnd
+}
+
+/** The goal that this page sent last, until the robot has reported it. */
+export interface SentGoal {
+  readonly target: GoalTarget
+  /** Both undefined if it was not sent. */
+  readonly seq?: number
+  readonly goalId?: string
+  /** Why it did not reach the robot; undefined while that is unknown. */
+  readonly refusal?: string
 }
 
 interface ShownCamera {
@@ -40,6 +64,8 @@ export function createOperatorConnection(getTicket: GetTicket, isOperator: boole
   const battery = createStore<BatteryReading | undefined>(undefined)
   const isPictureRefused = createStore(false)
   const lease = createStore<LeaseFrame | null>(null)
+  const autonomy = createStore<Autonomy | null>(null)
+  const sentGoal = createStore<SentGoal | undefined>(undefined)
   let link: OperatorLink | undefined
   let picture: Pick<VideoWatch, 'pictureMs'> | undefined
   let shownCameras: readonly ShownCamera[] = []
@@ -65,7 +91,15 @@ export function createOperatorConnection(getTicket: GetTicket, isOperator: boole
       videoAgeMs,
       seenPictures,
       ...telemetry.handlers,
-      onState: (next) => state.set(next),
+      onState: (next) => {
+        state.set(next)
+        if (isCurrent()) autonomy.set(newLink.autonomy) // it is unknown from a loss of the robot on
+      },
+      onAutonomy: (next) => {
+        if (!isCurrent()) return
+        autonomy.set(next)
+        sentGoal.update((sent) => (sent?.goalId === next.goal?.goal_id ? undefined : sent))
+      },
       onLease: (next) => isCurrent() && lease.set(next),
       onLimits: (next) => limits.set(next),
       onCongestion: (next) => isCurrent() && congestion.set(next),
@@ -77,8 +111,10 @@ export function createOperatorConnection(getTicket: GetTicket, isOperator: boole
         latencyStats.acknowledged(roundTripMs)
         isPictureRefused.set(false)
       },
-      onDropped: (_seq, reason) => {
+      onDropped: (seq, reason) => {
         latencyStats.dropped(reason)
+        if (isCurrent())
+          sentGoal.update((sent) => (sent?.seq === seq ? { ...sent, refusal: dropTexts[reason] } : sent))
         isPictureRefused.set(reason === 'video_stale')
       },
       onLatency: (latency) => latencyStats.latency(latency),
@@ -97,6 +133,8 @@ export function createOperatorConnection(getTicket: GetTicket, isOperator: boole
     })
     link = newLink
     limits.set(newLink.limits)
+    autonomy.set(null)
+    sentGoal.set(undefined)
     congestion.set(newLink.congestion)
     view.set({ phase: 'connecting' })
     // `onClosed` reports failures.
@@ -123,6 +161,8 @@ export function createOperatorConnection(getTicket: GetTicket, isOperator: boole
     const ready = drive?.status === 'ACTIVE' && drive.robot_connected && drive.stop?.latched !== true
     return ready && view.get().phase === 'online' && link?.stopPending === false
   }
+
+  const canDrive = () => isReady() && holds()
 
   openLink()
   return {
@@ -151,7 +191,17 @@ export function createOperatorConnection(getTicket: GetTicket, isOperator: boole
     transport: () => link?.transport ?? 'websocket',
     battery,
     /** Returns whether the robot would accept a command of this page, as far as this page knows. */
-    canDrive: () => isReady() && holds(),
+    canDrive,
+    /** What the robot does by itself; null while it does not say. */
+    autonomy,
+    sentGoal,
+    /** Sends the robot to a place, or notes why not. */
+    goal(target: GoalTarget): void {
+      const sent = canDrive() ? link?.goal(target) : null
+      sentGoal.set({ target, ...(sent ?? { refusal: t('drive.goal.notReady') }) })
+    },
+    /** Cancels the goal of the robot. */
+    cancelGoal: (): boolean => link?.cancelGoal() === true,
     /** Sends a command. `urgent`: at once, also on a congested connection. Returns whether it is on its way. */
     control: (command: ControlData, urgent: boolean) =>
       link !== undefined && link.control(command, { urgent }) !== null,

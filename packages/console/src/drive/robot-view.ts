@@ -1,4 +1,4 @@
-import type { DriveState, SessionStatus, SpeedLimits } from '@wheelhouse/protocol'
+import type { Autonomy, DriveState, SessionStatus, SpeedLimits } from '@wheelhouse/protocol'
 import type { Congestion } from '@wheelhouse/sdk'
 import type { LinkAges } from '../freshness/freshness.ts'
 import type { SessionDetail } from '../session/session-query.ts'
@@ -17,6 +17,8 @@ export interface RobotView {
   /** The load of the connection of the operator. */
   readonly congestion: Congestion
   readonly battery: BatteryReading | undefined
+  /** What the robot does by itself; null while it does not say. */
+  readonly autonomy: Autonomy | null
   /** Whether the gateway rejects commands because of the picture. */
   readonly isPictureHeld: boolean
   /** Returns the ages of the connection to the gateway; stable between renders. */

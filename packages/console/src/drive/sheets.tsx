@@ -73,6 +73,8 @@ const keyTexts: KeyTexts = [
   [['C'], t('drive.keys.clear')],
   [['T'], t('drive.keys.control')],
   [['B'], t('drive.keys.talk')],
+  [['G'], t('drive.keys.goalMap')],
+  [['X'], t('drive.keys.cancelGoal')],
   ...episodeKeyTexts,
   ...viewKeyTexts,
 ]
@@ -81,6 +83,7 @@ const watchKeyTexts: KeyTexts = [
   [[t('drive.keys.escape')], t('drive.watch.stopHint')],
   ...episodeKeyTexts,
   ...viewKeyTexts,
+  [['G'], t('drive.keys.goalMap')],
   [['T'], t('drive.keys.openCockpit')],
   [['Q'], t('drive.watch.leave')],
 ]

@@ -138,13 +138,14 @@ const NO_DRIVING = {
 }
 
 function useRobotView(observerConnection: ObserverConnection, observerState: ObserverState): RobotView {
-  const { connection, drive, limits, battery } = observerState
+  const { connection, drive, limits, battery, autonomy } = observerState
   return {
     link: { phase: connection },
     drive: drive ?? null,
     limits: limits ?? FULL_SPEED,
     congestion: NO_CONGESTION,
     battery: useBatteryReading(battery),
+    autonomy,
     isPictureHeld: drive?.stop?.reason === 'video_stale',
     readLinkAges: observerConnection.ages,
     subscribe: observerConnection.subscribe,

@@ -1,3 +1,4 @@
+import type { GoalState } from '@wheelhouse/protocol'
 import type { CSSProperties, ReactNode } from 'react'
 import { createStore } from '../base/store.ts'
 import { Bar, Identity, MenuButton, SessionFiguresView, TrustChip } from '../drive/bar.tsx'
@@ -6,6 +7,7 @@ import { linkCall, stopCall } from '../drive/calls.tsx'
 import cockpit from '../drive/cockpit.module.css'
 import { CommandList, sessionCommands } from '../drive/command-menu.tsx'
 import { atRest } from '../drive/control-plan.ts'
+import { GoalMap } from '../drive/goal-map.tsx'
 import type { BatteryReading } from '../drive/measurements.ts'
 import { Nearby } from '../drive/nearby.tsx'
 import type { Holder } from '../drive/robot-view.ts'
@@ -178,8 +180,39 @@ const nearby = (id: string, label: string, isStale = false) =>
     `nearby-${id}`,
     label,
     { height: 520 },
-    <Nearby subscribe={feed(sample, isStale)} telemetrySchema={null} />,
+    <Nearby
+      subscribe={feed(sample, isStale)}
+      telemetrySchema={null}
+      goals={{ autonomy: null, isUnknown: isStale }}
+    />,
   )
+
+const goalMap = (id: string, label: string, goal: GoalState | null, isStale = false) =>
+  onStage(
+    `goal-map-${id}`,
+    label,
+    { height: 620 },
+    <GoalMap
+      subscribe={feed(sample, isStale)}
+      telemetrySchema={null}
+      goals={{
+        autonomy: { type: 'autonomy', mode: goal ? 'autonomous' : 'manual', goal_frame: 'odom', goal },
+        isUnknown: isStale,
+        onGoal: doNothing,
+        onCancel: doNothing,
+      }}
+    />,
+  )
+
+const goal: GoalState = {
+  goal_id: 'dock',
+  status: 'active',
+  x: 3,
+  y: 4,
+  heading: 0,
+  progress: 0.62,
+  distance_m: 2.8,
+}
 
 export const cockpitBlocks = [
   block(
@@ -278,6 +311,14 @@ export const cockpitBlocks = [
     'Use it for what is around the robot, with its heading up.',
     nearby('obstacle', 'An obstacle is near'),
     nearby('stale', 'No data', true),
+  ),
+  block(
+    'Goal map',
+    'Use it where the operator sends a robot to a place, and everybody sees how it goes.',
+    goalMap('ready', 'Takes a goal', null),
+    goalMap('active', 'The robot drives itself', goal),
+    goalMap('failed', 'The goal failed', { ...goal, status: 'failed', message: 'an obstacle is in the way' }),
+    goalMap('stale', 'No data', goal, true),
   ),
   block(
     'Commands of the cockpit',

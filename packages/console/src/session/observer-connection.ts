@@ -1,4 +1,11 @@
-import type { DriveBattery, DriveLatency, DriveLog, DriveState, SpeedLimits } from '@wheelhouse/protocol'
+import type {
+  Autonomy,
+  DriveBattery,
+  DriveLatency,
+  DriveLog,
+  DriveState,
+  SpeedLimits,
+} from '@wheelhouse/protocol'
 import {
   ApiError,
   answerOf,
@@ -30,6 +37,8 @@ const initialState = {
   /** Round trip between this page and the gateway, in milliseconds. */
   roundTripMs: undefined as number | undefined,
   battery: undefined as DriveBattery | undefined,
+  /** What the robot does by itself; null while it does not say. */
+  autonomy: null as Autonomy | null,
   /** Log lines since the page connected, newest first. Older lines are dropped. */
   logs: [] as readonly (Pick<DriveLog, 'level' | 'message' | 'at'> & { readonly number: number })[],
   problem: undefined as string | undefined,
@@ -53,7 +62,8 @@ function createObserverConnection(getTicket: GetTicket) {
       getTicket,
       pingMs: PING_MS,
       onConnection: (connection) => change({ connection }),
-      onState: (drive) => change({ drive }),
+      onState: (drive) => change({ drive, autonomy: newLink.autonomy }), // unknown from a loss of the robot on
+      onAutonomy: (autonomy) => change({ autonomy }),
       onBattery: (battery) => change({ battery }),
       onLimits: (limits) => change({ limits }),
       onLog: ({ level, message, at }) => {

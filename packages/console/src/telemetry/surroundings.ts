@@ -7,7 +7,15 @@ import {
 } from '@wheelhouse/sdk'
 import type { TelemetrySample } from './feed.ts'
 import type { SampleReader, Sightings } from './sample-reader.ts'
-import { drawPath, drawPrediction, drawRobot, fitCanvas, type Pixels, type Point } from './trail-map.ts'
+import {
+  drawGoal,
+  drawPath,
+  drawPrediction,
+  drawRobot,
+  fitCanvas,
+  type Pixels,
+  type Point,
+} from './trail-map.ts'
 
 /** Predicts where the robot will be; null while it does not drive. The report is null without a pose in the telemetry. */
 export type Predict = (reported: ReportedPose | null, nowMs: number) => PosePrediction | null
@@ -20,9 +28,11 @@ interface Surroundings {
   readonly reported: Pose | null
   /** Where the robot has been, oldest first. */
   readonly trail: readonly Pose[]
+  /** Where the robot drives by itself. */
+  readonly goal?: Pose | undefined
 }
 
-const NOTHING: Sightings = { obstacles: [], scan: [] }
+export const NOTHING: Sightings = { obstacles: [], scan: [] }
 /** Poses of the trail, and the least distance between two. */
 const MAX_TRAIL = 120
 const TRAIL_STEP_M = 0.05
@@ -36,6 +46,7 @@ export function createSurroundings(canvas: HTMLCanvasElement, reader: SampleRead
   let trail: Pose[] = []
   let predicted: PosePrediction | null = null
   let size = ''
+  let drawnGoal: Pose | undefined
   return {
     add(sample: TelemetrySample): void {
       newest = sample
@@ -45,15 +56,16 @@ export function createSurroundings(canvas: HTMLCanvasElement, reader: SampleRead
       if (pose && (!last || Math.hypot(pose.xM - last.xM, pose.yM - last.yM) >= TRAIL_STEP_M))
         trail = [...trail.slice(1 - MAX_TRAIL), pose]
     },
-    draw(predict: Predict | undefined): void {
+    draw(predict: Predict | undefined, goal?: Pose): void {
       const before = predicted
       predicted = predict?.(reported, performance.now()) ?? null
       const newSize = `${canvas.clientWidth} ${canvas.clientHeight}`
-      if (newest === drawn && !predicted && !before && size === newSize) return
+      if (newest === drawn && !predicted && !before && size === newSize && goal === drawnGoal) return
       size = newSize
+      drawnGoal = goal
       if (newest !== drawn) around = reader.sightings(newest?.data) // a scan is long, and a prediction draws every frame
       drawn = newest
-      drawSurroundings(canvas, { around, predicted, reported, trail })
+      drawSurroundings(canvas, { around, predicted, reported, trail, goal })
     },
   }
 }
@@ -73,7 +85,7 @@ const WARNING = '#ffb840'
 /** Draws what is around the robot, seen from above with its heading up: scan, obstacles, where it was and where it will be. */
 export function drawSurroundings(
   canvas: HTMLCanvasElement,
-  { around: { scan, obstacles }, predicted, reported, trail }: Surroundings,
+  { around: { scan, obstacles }, predicted, reported, trail, goal }: Surroundings,
 ): void {
   const area = fitCanvas(canvas)
   if (!area) return
@@ -85,11 +97,12 @@ export function drawSurroundings(
   drawRings(context, [width / 2, height / 2], scale, rangeM)
   const seen = reported ? trail.map((pose) => toPixels(seenFrom(reported, pose))) : []
   drawPath(context, seen, 0.5)
-  context.fillStyle = INK
-  drawDots(context, scan, RAY_PX, toPixels)
-  context.fillStyle = WARNING
-  drawDots(context, obstacles, OBSTACLE_PX, toPixels)
+  drawSightings(context, { scan, obstacles }, toPixels)
   context.fillStyle = context.strokeStyle = accent
+  if (goal && reported) {
+    const seenGoal = seenFrom(reported, goal)
+    drawGoal(context, toPixels(seenGoal), UP_RAD + seenGoal.headingRad)
+  }
   drawRobot(context, [width / 2, height / 2], UP_RAD)
   if (predicted)
     drawPrediction(context, relativeTo(reported, predicted), toPixels, (pose) => UP_RAD + pose.headingRad)
@@ -110,6 +123,18 @@ function drawRings(context: CanvasRenderingContext2D, [x, y]: Pixels, scale: num
     context.stroke()
   }
   context.globalAlpha = 1
+}
+
+/** Draws obstacles and the returns of the lidar, whose places are as the robot sees them. */
+export function drawSightings(
+  context: CanvasRenderingContext2D,
+  { scan, obstacles }: Sightings,
+  toPixels: (point: Point) => Pixels,
+): void {
+  context.fillStyle = INK
+  drawDots(context, scan, RAY_PX, toPixels)
+  context.fillStyle = WARNING
+  drawDots(context, obstacles, OBSTACLE_PX, toPixels)
 }
 
 function drawDots(

@@ -78,7 +78,8 @@ export function trace(context: CanvasRenderingContext2D, points: readonly Pixels
   for (const [x, y] of points) context.lineTo(x, y)
 }
 
-function drawGrid({ context, width, height }: CanvasArea, scale: number, origin: Pixels): void {
+/** Draws a square for each metre. */
+export function drawGrid({ context, width, height }: CanvasArea, scale: number, origin: Pixels): void {
   // Larger areas get larger squares, which limits the number of lines.
   const step = scale * 10 ** Math.max(0, Math.ceil(Math.log10(12 / scale)))
   context.beginPath()
@@ -96,6 +97,7 @@ function drawGrid({ context, width, height }: CanvasArea, scale: number, origin:
 }
 
 const ROBOT_PX = 9
+const GOAL_PX = 8
 const TAU = 2 * Math.PI
 
 export interface Point {
@@ -106,7 +108,7 @@ export interface Point {
 /** A place on the canvas, in CSS pixels. */
 export type Pixels = readonly [x: number, y: number]
 
-type CanvasArea = NonNullable<ReturnType<typeof fitCanvas>>
+export type CanvasArea = NonNullable<ReturnType<typeof fitCanvas>>
 
 /** Sizes a canvas to device pixels, clears it and sets the text colour. Returns undefined if it cannot be drawn. */
 export function fitCanvas(canvas: HTMLCanvasElement) {
@@ -133,6 +135,29 @@ export function drawRobot(context: CanvasRenderingContext2D, [x, y]: Pixels, upR
   context.moveTo(x, y)
   context.lineTo(x + Math.cos(upRad) * ROBOT_PX * 1.8, y - Math.sin(upRad) * ROBOT_PX * 1.8)
   context.lineWidth = 3
+  context.stroke()
+}
+
+/** Draws a goal as two circles with the heading of the robot there, `upRad` counter-clockwise from the right of the canvas. */
+export function drawGoal(context: CanvasRenderingContext2D, [x, y]: Pixels, upRad: number): void {
+  context.lineWidth = 2
+  for (const radius of [GOAL_PX, GOAL_PX / 3]) {
+    context.beginPath()
+    context.arc(x, y, radius, 0, TAU)
+    context.stroke()
+  }
+  const [dx, dy] = [Math.cos(upRad), -Math.sin(upRad)]
+  const [tipX, tipY] = [x + dx * GOAL_PX * 2.6, y + dy * GOAL_PX * 2.6]
+  context.beginPath()
+  context.moveTo(x + dx * GOAL_PX, y + dy * GOAL_PX)
+  context.lineTo(tipX, tipY)
+  for (const side of [-1, 1]) {
+    context.moveTo(tipX, tipY)
+    context.lineTo(
+      tipX - (dx + side * dy * 0.6) * GOAL_PX * 0.7,
+      tipY - (dy - side * dx * 0.6) * GOAL_PX * 0.7,
+    )
+  }
   context.stroke()
 }
 
