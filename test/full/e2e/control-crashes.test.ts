@@ -97,7 +97,13 @@ async function createSession(graceMs: number) {
   const id = await waitFor(() => start(users.operator, registered.id))
   const path = `/api/sessions/${id}/control`
   const drivers = new Map<Name, TestDriver>()
-  const connect = async (name: Name) => void drivers.set(name, await world.drive(users[name], id))
+  /** Connects as programs do: again while the ticket names the gateway that was killed. */
+  const connect = (name: Name) =>
+    waitFor(async () => {
+      const driver = await world.drive(users[name], id)
+      await driver.state()
+      drivers.set(name, driver)
+    })
   for (const name of names) await connect(name)
 
   const lease = async () => {
