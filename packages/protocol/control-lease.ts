@@ -90,6 +90,7 @@ export const ControlRequest = z
       description: 'An `offer` gives control away, a `request` asks the holder for it.',
     }),
     from: idOf('operator').meta({ description: 'The user who offers or requests control.' }),
+    from_name: z.string().meta({ examples: ['Olga'] }),
     to: z
       .uuid()
       .nullable()
@@ -109,6 +110,9 @@ export const ControlRequest = z
     description: 'An offer of control, or a request for it, that waits for an answer.',
   })
 export type ControlRequest = z.infer<typeof ControlRequest>
+
+/** An offer or a request in the log of a session, which names nobody. */
+export type LoggedControlRequest = Omit<ControlRequest, 'from_name'>
 
 /** The control lease of a session, as REST returns it. */
 export const ControlLease = z

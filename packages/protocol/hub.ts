@@ -59,8 +59,8 @@ export type SessionEventType = z.infer<typeof SessionEventType>
  * entries. `data` of `chat.message` is the ChatMessage. All other types have `{status, actor_id?, reason?}`;
  * extensions add `extension_id`, `additional_minutes` and `planned_minutes`, a rating adds `rating` and `comment`,
  * `session.pause_limit_soon` adds `ends_at`, `session.planned_end_soon` adds `planned_minutes` and `planned_end`;
- * `control.transferred` adds `ControlTransferred`, `control.requested` and `control.request_closed` the `ControlRequest`, the latter
- * with `outcome`; `recording.*` adds `recording_id` and `mode`, `episode.*` adds `task` and, once it has ended, `success` and `episode_id`.
+ * `control.transferred` adds `ControlTransferred`, `control.requested` and `control.request_closed` the
+ * `LoggedControlRequest`, the latter with `outcome`; `recording.*` adds `recording_id` and `mode`, `episode.*` adds `task` and, once it has ended, `success` and `episode_id`.
  */
 export const SessionLogEvent = z
   .object({

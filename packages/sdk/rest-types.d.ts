@@ -4525,6 +4525,8 @@ export interface components {
              * @example d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915
              */
             from: string;
+            /** @example Olga */
+            from_name: string;
             /**
              * @description The user to whom control is offered; null for any supervisor: the sender asks for help. Of a request: null, the holder decides.
              * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
@@ -5687,7 +5689,7 @@ export interface components {
                  * @enum {string}
                  */
                 kind: "offer" | "request";
-                /** @example Grace */
+                /** @example Olga */
                 from_name: string;
             } | null;
             /**
@@ -26372,6 +26374,7 @@ export interface operations {
                      *           "id": "0b8f4a06-9a43-4a0c-8a35-7a4d53a3a6f1",
                      *           "kind": "offer",
                      *           "from": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "from_name": "Olga",
                      *           "to": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *           "reason": "The gripper is stuck",
                      *           "expires_at": "2026-11-20T09:32:00.000Z"
@@ -26486,6 +26489,7 @@ export interface operations {
                      *           "id": "0b8f4a06-9a43-4a0c-8a35-7a4d53a3a6f1",
                      *           "kind": "offer",
                      *           "from": "d21f6b80-94c3-4e7a-b5d8-0f3a7e62c915",
+                     *           "from_name": "Olga",
                      *           "to": "7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34",
                      *           "reason": "The gripper is stuck",
                      *           "expires_at": "2026-11-20T09:32:00.000Z"

@@ -56,8 +56,7 @@ const LiveSession = z
       description:
         'Who controls the robot; null for nobody. Missing until control changes hands: its operator does.',
     }),
-    asks_for_control: ControlRequest.pick({ kind: true })
-      .extend({ from_name: z.string().meta({ examples: ['Grace'] }) })
+    asks_for_control: ControlRequest.pick({ kind: true, from_name: true })
       .nullable()
       .meta({
         description:

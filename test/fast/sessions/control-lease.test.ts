@@ -259,7 +259,22 @@ describe('offers and requests', () => {
     expect(codeOf(await act(second, 'offer', { to: third.id }))).toEqual([403, 'control_not_allowed'])
     const offered = await act(operator, 'offer', { to: second.id, reason: 'My shift ends' })
     const [offer] = offered.body.requests
-    expect(offer).toMatchObject({ kind: 'offer', from: operator.id, to: second.id, reason: 'My shift ends' })
+    expect(offer).toEqual({
+      id: expect.any(String),
+      kind: 'offer',
+      from: operator.id,
+      from_name: operator.name,
+      to: second.id,
+      reason: 'My shift ends',
+      expires_at: expect.any(String),
+    })
+    const { events } = (await operator.get(`/api/sessions/${id}/events?limit=200`)).body
+    const { from_name: _, ...logged } = offer
+    expect(events.find(({ type }: { type: string }) => type === 'control.requested').data).toEqual({
+      status: 'ACTIVE',
+      actor_id: operator.id,
+      ...logged,
+    })
     expect(codeOf(await act(third, 'accept', { requestId: offer.id }))).toEqual([403, 'control_not_allowed'])
     expect(await act(second, 'accept', { requestId: offer.id })).toMatchObject({
       status: 200,

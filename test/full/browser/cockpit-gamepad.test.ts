@@ -8,6 +8,7 @@ import {
   waitUntilDriving,
 } from '../../support/browser/cockpit.ts'
 import { type ConsoleBrowser, openConsole, seriousIssues } from '../../support/browser/console.ts'
+import { CONNECT_PAD, TWO_FRAMES } from '../../support/browser/gamepad.ts'
 import { waitFor } from '../../support/world/wait.ts'
 import { createWorld, type World } from '../../support/world/world.ts'
 
@@ -24,9 +25,6 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-/** Resolves after two animation frames, each of which polls the gamepads. */
-const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
-
 /** Opens the sheet of input devices. */
 async function openControls(page: Page): Promise<void> {
   await runCommand(page, 'controls')
@@ -39,14 +37,6 @@ async function closeSheet(page: Page): Promise<void> {
 }
 
 const stopBar = (page: Page) => page.getByTestId('stop-banner')
-
-/** Replaces the gamepads of the browser by `window.pad`. */
-const CONNECT_PAD = `
-  window.pad = {
-    id: 'Test pad', index: 1, mapping: 'standard', connected: true, axes: [0, 0, 0, 0],
-    buttons: Array.from({ length: 8 }, () => ({ pressed: false })),
-  }
-  navigator.getGamepads = () => [null, window.pad]`
 
 test('a gamepad drives beyond its adjustable dead zone, and its button stops the robot', async () => {
   await using fixture = await openCockpit(world, browser)

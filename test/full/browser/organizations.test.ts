@@ -146,11 +146,25 @@ async function enterTeam(path: string) {
   const teamId: string = (await user.post('/api/organizations', { name: TEAM })).body.id
   const owner = await user.actingFor(teamId)
   const robot = await teamRobot(owner)
-  const { page, context } = await browser.enter(user, '/dashboard')
-  await context.addCookies([{ name: 'wheelhouse_organization', value: teamId, url: world.baseUrl }])
-  await page.goto(`${world.baseUrl}/dashboard${path}`)
+  const { page } = await browser.enter(owner, `/dashboard${path}`)
   return { owner, teamId, robot, page }
 }
+
+test('an owner sets how many robots a supervisor may take', async () => {
+  const { owner, teamId, page } = await enterTeam('/organization')
+  const field = page.getByLabel('Robots per supervisor')
+  await waitFor(async () => expect(await field.inputValue()).toBe('8'))
+  await field.fill('3')
+  const team = page.getByRole('region', { name: 'Team', exact: true })
+  await team.getByRole('button', { name: 'Save' }).click()
+  await team.getByText('Saved', { exact: true }).waitFor()
+  const { organizations } = (await owner.get('/api/organizations')).body
+  expect(organizations).toContainEqual(
+    expect.objectContaining({ id: teamId, name: TEAM, robots_per_supervisor: 3 }),
+  )
+  await page.reload()
+  await waitFor(async () => expect(await field.inputValue()).toBe('3'))
+})
 
 test('a service account gets a key, which works, is rotated and revoked', async () => {
   const { teamId, page } = await enterTeam('/organization')

@@ -61,12 +61,18 @@ export async function openConsole(baseUrl: string, started?: Browser) {
       return { context, page }
     },
 
-    /** Opens `path` with an existing session, in a new browser context. Faster than `signIn`. */
-    async enter({ token }: { token: string }, path = '/dashboard', options: PageOptions = {}) {
+    /** Opens `path` with an existing session, for the team that the user acts for, in a new browser context. Faster than `signIn`. */
+    async enter(
+      { token, organizationId }: { token: string; organizationId?: string | undefined },
+      path = '/dashboard',
+      options: PageOptions = {},
+    ) {
       const { context, page } = await open(options)
       const secure = baseUrl.startsWith('https:')
       const name = secure ? '__Host-session' : '__session'
       await context.addCookies([{ name, value: token, url: baseUrl, httpOnly: true, secure }])
+      if (organizationId !== undefined)
+        await context.addCookies([{ name: 'wheelhouse_organization', value: organizationId, url: baseUrl }])
       await page.goto(baseUrl + path)
       return { context, page }
     },

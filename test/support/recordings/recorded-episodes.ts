@@ -118,4 +118,10 @@ export async function exportDataset(world: World, user: TestUser, body: object) 
 
 /** Downloads a file of a dataset. */
 export const fetchFile = (world: World, user: TestUser, path: string, headers: Record<string, string> = {}) =>
-  fetch(world.baseUrl + path, { headers: { Authorization: `Bearer ${user.token}`, ...headers } })
+  fetch(world.baseUrl + path, {
+    headers: {
+      Authorization: `Bearer ${user.token}`,
+      ...(user.organizationId && { 'Wheelhouse-Organization': user.organizationId }),
+      ...headers,
+    },
+  })

@@ -49,8 +49,6 @@ export function useControl({ operatorConnection, control }: Cockpit, session: Se
   const problem = error === undefined ? null : <span role="alert">{messageOf(error)}</span>
   const isKnown = frame !== null || known !== undefined
   const open = holds || isKnown ? requestsFor({ holder, requests }, { id: meId, kind }, nowMs) : []
-  const names = new Map([[session.operator_id, session.operator_name]])
-  if (holder) names.set(holder.user_id, holder.name)
 
   const requestCall = (request: ControlRequest): Call => ({
     id: `control ${request.id}`,
@@ -58,7 +56,7 @@ export function useControl({ operatorConnection, control }: Cockpit, session: Se
     tone: 'request',
     isUrgent: true,
     testId: 'control-request',
-    title: requestTitle(request, names.get(request.from) ?? t('drive.control.somebody')),
+    title: requestTitle(request),
     text: (
       <>
         {request.reason} {problem}
@@ -129,7 +127,7 @@ export function useControl({ operatorConnection, control }: Cockpit, session: Se
   }
 }
 
-const requestTitle = ({ kind, to }: Pick<ControlRequest, 'kind' | 'to'>, name: string): string => {
+const requestTitle = ({ kind, to, from_name: name }: ControlRequest): string => {
   if (kind === 'request') return t('drive.control.requested', { name })
   return to === null ? t('drive.control.needsHelp', { name }) : t('drive.control.offered', { name })
 }

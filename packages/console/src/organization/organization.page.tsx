@@ -1,4 +1,4 @@
-import { Group, Stack, TextInput } from '@mantine/core'
+import { Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { ConfirmButton } from '../base/confirm-button.tsx'
 import { Form, FormFooter, useFields } from '../base/form.tsx'
 import { LinkButton } from '../base/links.tsx'
@@ -79,18 +79,28 @@ const AuditLink = () => (
   </Group>
 )
 
-/** Renames the team, and leaves it. */
+interface TeamValues {
+  readonly name: string
+  /** A field without a number has text. */
+  readonly robots_per_supervisor: number | string
+}
+
+/** Changes the name and settings of the team, and leaves it. */
 function Team() {
   const me = useMe()
   const { acting } = useOrganizations()
   const may = useMay()
   const { id, route } = useRoutes()
   const save = useWrite(
-    (rest, name: string) => rest.PATCH('/api/organizations/{id}', { ...route, body: { name } }),
+    (rest, { name, robots_per_supervisor }: TeamValues) =>
+      rest.PATCH('/api/organizations/{id}', {
+        ...route,
+        body: { name: name.trim(), robots_per_supervisor: Number(robots_per_supervisor) },
+      }),
     { refresh: [keys.organizations] },
   )
-  const { values, field, errors } = useFields(
-    { name: acting.name },
+  const { values, field, errors } = useFields<TeamValues>(
+    { name: acting.name, robots_per_supervisor: acting.robots_per_supervisor },
     save.error,
     () => save.isSuccess && save.reset(),
   )
@@ -99,8 +109,17 @@ function Team() {
   return (
     <Stack>
       {may('organization.write') && (
-        <Form onSubmit={() => save.mutate(values.name.trim())}>
+        <Form onSubmit={() => save.mutate(values)}>
           <TextInput label={t('organization.name')} maxLength={100} required {...field('name')} />
+          <NumberInput
+            label={t('organization.robotsPerSupervisor')}
+            description={t('organization.robotsPerSupervisorNote')}
+            min={1}
+            max={64}
+            allowDecimal={false}
+            required
+            {...field('robots_per_supervisor')}
+          />
           <FormFooter change={save} explained={errors !== undefined} />
         </Form>
       )}

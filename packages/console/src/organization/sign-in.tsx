@@ -84,6 +84,8 @@ function Provider({ signIn }: { signIn: OrganizationSignIn }) {
           maxLength={2000}
           autoComplete="off"
           required={settings === null}
+          visibilityToggleFocusable
+          visibilityToggleButtonProps={{ 'aria-label': t('organization.signIn.showSecret') }}
           {...field('client_secret')}
         />
         <Group grow align="flex-start">

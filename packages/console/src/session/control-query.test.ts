@@ -13,6 +13,7 @@ const ask = (id: string, change: Partial<ControlRequest>): ControlRequest => ({
   id,
   kind: 'request',
   from: 'sam',
+  from_name: 'Sam',
   to: null,
   reason: null,
   expires_at: '2026-11-20T09:01:00.000Z',

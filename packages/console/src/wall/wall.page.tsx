@@ -439,24 +439,35 @@ function useChangeControl(robots: readonly LiveRobot[]) {
  * whose tile is focused or pointed at, T takes or returns control of it, and / begins to find a robot. Enter opens a focused tile, because that is a link.
  */
 function useWallKeys(wall: RefObject<HTMLElement | null>, changeControl: (sessionId: string) => void): void {
+  // A pointer rests somewhere while keys move the focus: what moved last chooses the robot.
+  const states = useRef([':focus-within', ':hover'])
+  useWindowEvent('pointermove', () => {
+    states.current = [':hover', ':focus-within']
+  })
+  useWindowEvent('focusin', ({ target }) => {
+    if (target instanceof Element && target.matches(':focus-visible'))
+      states.current = [':focus-within', ':hover']
+  })
+  const inChosen = (tile: string, part = '') => {
+    const found = states.current.map((state) =>
+      wall.current?.querySelector<HTMLElement>(`${tile}${state} ${part}`),
+    )
+    return found.find((element) => element != null)
+  }
   useWindowEvent('keydown', (event) => {
     const { current: page } = wall
     if (!page || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return
     if (isTyping() || document.querySelector('[role=dialog]') !== null) return
     const key = latinKey(event)
     if (key === 't') {
-      const tile = page.querySelector<HTMLElement>('[data-session]:is(:focus-within, :hover)')
-      const sessionId = tile?.dataset.session
+      const sessionId = inChosen('[data-session]')?.dataset.session
       if (sessionId === undefined) return
       event.preventDefault()
       return changeControl(sessionId)
     }
-    const targets: Readonly<Record<string, string>> = {
-      '/': '[type=search]',
-      s: '[data-robot]:is(:focus-within, :hover) [data-testid=stop]',
-    }
-    const selector = targets[key] ?? `[data-number="${/^[1-9]$/.test(key) ? key : ''}"]`
-    const target = page.querySelector<HTMLElement>(selector)
+    const selector = key === '/' ? '[type=search]' : `[data-number="${/^[1-9]$/.test(key) ? key : ''}"]`
+    const target =
+      key === 's' ? inChosen('[data-robot]', '[data-testid=stop]') : page.querySelector<HTMLElement>(selector)
     if (!target) return
     event.preventDefault()
     target.focus()

@@ -28,7 +28,14 @@ import {
   type NamedCandidate,
 } from './candidates.ts'
 import { decideLease, heirOf, type LeaseState } from './lease-rules.ts'
-import { beginEpoch, joinControl, openRequests, readLease, requestView } from './lease-store.ts'
+import {
+  beginEpoch,
+  joinControl,
+  loggedRequest,
+  openRequests,
+  readLease,
+  requestView,
+} from './lease-store.ts'
 
 /** How long an offer or a request waits for an answer. */
 const CONTROL_REQUEST_LIFETIME_MS = 60_000
@@ -134,8 +141,9 @@ export function createControlLeases(deps: {
     const request =
       requestId === undefined
         ? undefined
-        : ((await openRequests(from, session.id, now()).where('id', '=', requestId).executeTakeFirst()) ??
-          null)
+        : ((await openRequests(from, session.id, now())
+            .where('asked.id', '=', requestId)
+            .executeTakeFirst()) ?? null)
     const userIds = [caller.userId, to, request?.from_id].filter((id) => id !== undefined)
     const { lease, known } =
       from === db ? await lookTogether({ session, userIds }) : await look(from, session, userIds)
@@ -294,7 +302,7 @@ export function createControlLeases(deps: {
       type: 'control.requested',
       at,
       actorId,
-      details: { ...requestView(row) },
+      details: { ...loggedRequest(row) },
       notifyUserIds: receiver && receiver.kind !== 'policy' ? [receiver.userId] : [session.client_id],
       exceptActor: true,
     })
@@ -396,7 +404,7 @@ export function createControlLeases(deps: {
       .returningAll()
       .executeTakeFirstOrThrow()
     const { id: sessionId, event_seq: seq, status } = session
-    const data = { status, actor_id: actorId, ...requestView(row), outcome }
+    const data = { status, actor_id: actorId, ...loggedRequest(row), outcome }
     await appendToLog(tx, { sessionId, seq, type: 'control.request_closed', at, data })
   }
 }

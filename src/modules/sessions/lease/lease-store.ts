@@ -4,6 +4,7 @@ import {
   type ControlRequest,
   FIRST_EPOCH,
   type Lease,
+  type LoggedControlRequest,
   type TransferReason,
 } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
@@ -191,17 +192,25 @@ export async function isVacant(tx: Tx, sessionId: string): Promise<boolean> {
 /** Selects the offers and requests of a session that wait for an answer. */
 export const openRequests = (db: Db, sessionId: string, at: Date) =>
   db
-    .selectFrom('control_requests')
-    .selectAll()
-    .where('session_id', '=', sessionId)
-    .where('closed_at', 'is', null)
-    .where('expires_at', '>', at)
-    .orderBy('created_at')
-    .orderBy('id')
+    .selectFrom('control_requests as asked')
+    .innerJoin('users as asking', 'asking.id', 'asked.from_id')
+    .selectAll('asked')
+    .select('asking.display_name as from_name')
+    .where('asked.session_id', '=', sessionId)
+    .where('asked.closed_at', 'is', null)
+    .where('asked.expires_at', '>', at)
+    .orderBy('asked.created_at')
+    .orderBy('asked.id')
 
-export const requestView = (
-  row: Awaited<ReturnType<ReturnType<typeof openRequests>['execute']>>[number],
-): ControlRequest => ({
+type OpenRequest = Awaited<ReturnType<ReturnType<typeof openRequests>['execute']>>[number]
+
+export const requestView = (row: OpenRequest): ControlRequest => ({
+  ...loggedRequest(row),
+  from_name: row.from_name,
+})
+
+/** What the log says of an offer or request: no name. */
+export const loggedRequest = (row: Omit<OpenRequest, 'from_name'>): LoggedControlRequest => ({
   id: row.id,
   kind: row.kind,
   from: row.from_id,
