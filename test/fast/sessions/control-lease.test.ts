@@ -358,10 +358,18 @@ describe('a holder that is lost', () => {
       409,
       'control_vacant',
     ])
-    expect(await act(operator, 'take_over')).toMatchObject({ status: 200, body: { epoch: 4 } })
-    await performAction(operator, id, 'resume')
+    // Whoever takes control resumes the session, not only its operator.
+    const helper = await member('supervisor')
+    const helping = await world.drive(helper, id)
+    await helping.state()
+    expect(codeOf(await helper.patch(`/api/sessions/${id}`, { action: 'resume' }))).toEqual([
+      403,
+      'action_not_allowed',
+    ])
+    expect(await act(helper, 'take_over')).toMatchObject({ status: 200, body: { epoch: 4 } })
+    await performAction(helper, id, 'resume')
     await waitFor(() => {
-      console.control({ linear: 0.5 })
+      helping.control({ linear: 0.5 })
       expect(link.frames).toContainEqual(expect.objectContaining({ type: 'control', epoch: 4 }))
     })
   })

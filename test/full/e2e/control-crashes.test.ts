@@ -164,7 +164,7 @@ async function createSession(graceMs: number) {
       waitFor(async () => {
         if ((await lease()).holder === null) await users.operator.post(path, { action: 'take_over' })
         const { status } = (await owner.get(`/api/sessions/${id}`)).body
-        if (status === 'PAUSED') await owner.patch(`/api/sessions/${id}`, { action: 'resume' })
+        if (status === 'PAUSED') await users.operator.patch(`/api/sessions/${id}`, { action: 'resume' })
         everybodySends()
         const now = await lease()
         expect(told()).toEqual(now)

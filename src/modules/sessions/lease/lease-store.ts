@@ -189,6 +189,18 @@ export async function isVacant(tx: Tx, sessionId: string): Promise<boolean> {
   return open?.user_id === null
 }
 
+/** Returns whether a user controls the robot of a session whose control has changed hands. */
+export async function holdsControl(db: Db, sessionId: string, userId: string): Promise<boolean> {
+  const held = await db
+    .selectFrom('control_intervals')
+    .select('epoch')
+    .where('session_id', '=', sessionId)
+    .where('ended_at', 'is', null)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return held !== undefined
+}
+
 /** Selects the offers and requests of a session that wait for an answer. */
 export const openRequests = (db: Db, sessionId: string, at: Date) =>
   db

@@ -15,7 +15,7 @@ import {
   expireExtension,
   requestedBooking,
 } from '../extensions/extension-transitions.ts'
-import { isVacant } from '../lease/lease-store.ts'
+import { holdsControl, isVacant } from '../lease/lease-store.ts'
 import { withOverlapErrors } from '../record/booking.service.ts'
 import type { SessionDetailRow, SessionRow } from '../record/session.view.ts'
 import { pause } from '../record/session-pause.ts'
@@ -120,8 +120,12 @@ export function createSessionLifecycle(deps: {
       // Found although the request acts for another organization: its operator or a member.
       const other = session.operator_id === caller.userId ? 'operator' : 'client'
       const roles: Role[] = isStop && parts.length === 0 ? [other] : parts
-      if (!isStop) requireKeyFor(caller, roles.includes('operator') ? 'sessions.drive' : 'sessions.manage')
-      if (!roles.some((role) => allowedRoles[action].includes(role))) {
+      // A person who has taken control goes on where the operator could. A program does not undo a pause.
+      const asHolder =
+        action === 'resume' && !caller.isProgram && (await holdsControl(db, session.id, caller.userId))
+      const drives = asHolder || roles.includes('operator')
+      if (!isStop) requireKeyFor(caller, drives ? 'sessions.drive' : 'sessions.manage')
+      if (!asHolder && !roles.some((role) => allowedRoles[action].includes(role))) {
         throw forbidden('action_not_allowed', describeAllowedRoles(action))
       }
       await apply(session, action, {
