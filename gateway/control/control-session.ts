@@ -138,7 +138,7 @@ export class ControlSession {
   #operatorJoined = false
   /** The status that was last sent to the robot; null before the first one. */
   #lastSentStatus: SessionStatus | null = null
-  /** Since when the session requires an operator's connection and has none; 0 otherwise. */
+  /** Since when the session requires the connection of who holds control and has none; 0 otherwise. */
   #unattendedSinceMs = 0
 
   constructor(robotId: string, ordinal: number, session: OpenSession) {
@@ -341,8 +341,15 @@ export class ControlSession {
     return active && this.#session.activeSinceMs !== session.activeSinceMs
   }
 
+  /** Whether somebody else than the operator of the session holds control: who is lost must not keep it, in a pause either. */
+  get #isLent(): boolean {
+    const { holder } = this.#lease
+    return this.#session.status === 'PAUSED' && holder !== null && holder.user_id !== this.#session.operatorId
+  }
+
   #updateUnattended(nowMs: number): void {
-    const required = this.active && this.hadOperator && this.#robot !== null
+    const isWaitedFor = this.active ? this.hadOperator : this.#isLent
+    const required = isWaitedFor && this.#robot !== null
     if (!required || this.#operator !== null) this.#unattendedSinceMs = 0
     else if (this.#unattendedSinceMs === 0) this.#unattendedSinceMs = nowMs
   }

@@ -340,6 +340,26 @@ describe('a holder that is lost', () => {
     })
   })
 
+  test('passes control on while the session is paused, too', async () => {
+    const { operator, console, link, act, control, id } = await teamSession()
+    const supervisor = await member('supervisor')
+    const wall = await world.drive(supervisor, id)
+    await wall.state()
+    console.control({})
+    await link.next('control')
+    await act(supervisor, 'take_over')
+    await wall.next('lease')
+    await performAction(operator, id, 'pause')
+    await wall.state(({ status }) => status === 'PAUSED')
+    wall.destroy()
+    await waitFor(async () => expect(await holderOf(owner, control)).toEqual([3, 'operator', operator.id]))
+    await performAction(operator, id, 'resume')
+    await waitFor(() => {
+      console.control({ linear: 0.5 })
+      expect(link.frames).toContainEqual(expect.objectContaining({ type: 'control', epoch: 3 }))
+    })
+  })
+
   test('leaves it to nobody if the robot is set so: the session is paused until somebody takes control', async () => {
     const { operator, console, link, act, control, id } = await teamSession({ control_loss: 'nobody' })
     const supervisor = await member('supervisor')

@@ -69,7 +69,7 @@ export interface ControlPersistence {
 
   /**
    * Records that the control socket of who holds control was disconnected for the grace period: control passes on, or an ACTIVE session
-   * is paused with `operator_lost`. Notifies client and operator. Returns false when the session is not ACTIVE, or somebody else holds
+   * is paused with `operator_lost`. Notifies client and operator. Returns false when the session is not open, or somebody else holds
    * control by now.
    */
   operatorLost(sessionId: string, lost?: LostHolder): Promise<boolean>
@@ -179,7 +179,7 @@ export function createControlPersistence(deps: {
         .selectFrom('sessions')
         .select(['id', 'robot_id'])
         .where('id', '=', sessionId)
-        .where('status', '=', 'ACTIVE')
+        .where('status', 'in', ['ACTIVE', 'PAUSED'])
         .executeTakeFirst()
       if (!session) return false
       return await transact(async (tx) => {

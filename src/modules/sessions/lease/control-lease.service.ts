@@ -379,7 +379,7 @@ export function createControlLeases(deps: {
           ? null
           : heirOf(stateOf(lease, session, known), (userId) => connected.has(userId))
       if (heir === null && lease.holder.user_id === session.operator_id) return 'unchanged'
-      const locked = await lockForLogEntry(tx, sessionId, ['ACTIVE'])
+      const locked = await lockForLogEntry(tx, sessionId, OPEN)
       if (!locked) return 'outdated'
       await transfer(tx, locked, robot, lease, {
         at: now(),
