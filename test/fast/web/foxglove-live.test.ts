@@ -63,6 +63,8 @@ test.each(['foxglove.sdk.v1', 'foxglove.websocket.v1'])(
       '/control',
       '/control/dropped',
       '/telemetry',
+      '/goal',
+      '/autonomy',
       '/limits',
       '/latency',
       '/stop',
