@@ -139,7 +139,8 @@ function createScenario(initial: Partial<OpenSession> = {}) {
       session.goalSent('dock', '{"type":"goal"}', nowMs)
       return verdict
     },
-    acceptGoals: (): void => robot?.connection.reportAutonomy({ frame: '{}', goalFrame: 'map' }),
+    acceptGoals: (): void =>
+      robot?.connection.reportAutonomy({ frame: '{}', mode: 'manual', goalFrame: 'map' }),
     cancelGoal: (): void => session.cancelGoal(nowMs),
     expireDeadman(): void {
       if (session.expireDeadman(nowMs)) session.broadcastState(nowMs)

@@ -1,4 +1,5 @@
 import {
+  type AutonomyMode,
   type CloseReason,
   type ControlRules,
   ControlSchema,
@@ -65,9 +66,10 @@ export abstract class SessionMember extends GatewayConnection {
   }
 }
 
-/** What a robot reported of itself: the frame for participants, and the coordinate frame in which it accepts goals. */
+/** What a robot reported of itself: the frame for participants, its mode, and the coordinate frame in which it accepts goals. */
 export interface ReportedAutonomy {
   readonly frame: string
+  readonly mode: AutonomyMode
   readonly goalFrame: string | null
 }
 

@@ -37,7 +37,7 @@ export function createGoals({ preciseMs, clockMs }: { preciseMs: () => number; c
     report(robot: RobotMember, autonomy: Autonomy): void {
       const frame = JSON.stringify(autonomy)
       if (frame === robot.autonomy?.frame) return
-      robot.reportAutonomy({ frame, goalFrame: autonomy.goal_frame ?? null })
+      robot.reportAutonomy({ frame, mode: autonomy.mode, goalFrame: autonomy.goal_frame ?? null })
       const { controlSession } = robot
       if (!controlSession) return
       const { goal } = autonomy

@@ -40,6 +40,7 @@ export function createHeartbeats(deps: {
         lastHeartbeatMs: unixMs(connection.lastHeartbeatMs),
         battery: connection.battery < 0 ? null : connection.battery,
         batteryMs: connection.battery < 0 ? null : unixMs(connection.batteryMs),
+        mode: connection.autonomy?.mode ?? null,
       }))
       try {
         const startedAt = performance.now()

@@ -1,4 +1,5 @@
 import {
+  type Autonomy,
   BINARY_HEADER_BYTES,
   BINARY_TELEMETRY,
   type Episode,
@@ -56,6 +57,13 @@ export function createRobotFrames(deps: {
     answerHeartbeat(connection, isSequence(seq) ? seq : null, nowMs)
   }
 
+  /** Passes on what the robot does by itself. Its mode is stored with the heartbeats; a new one at once. */
+  function reportAutonomy(connection: RobotConnection, frame: Autonomy): void {
+    const isChange = frame.mode !== connection.autonomy?.mode
+    goals.report(connection, frame)
+    if (isChange && connection.lastHeartbeatMs > 0) enqueueHeartbeat(connection)
+  }
+
   /** Accepts a log line. One without a message is answered with an error, and does not count as malformed. */
   function logLine(connection: RobotConnection, value: object, nowMs: number): void {
     connection.recordWellFormed()
@@ -72,7 +80,7 @@ export function createRobotFrames(deps: {
     connection.recordWellFormed()
     const frame = parsed.data
     if (frame.type === 'stopped') connection.controlSession?.stops.confirm()
-    else if (frame.type === 'autonomy') goals.report(connection, frame)
+    else if (frame.type === 'autonomy') reportAutonomy(connection, frame)
     else if (frame.type === 'episode') acceptEpisode(connection, frame, nowMs)
     else if (frame.type === 'channel_offer') channelOffers.offer(connection, frame.sdp, channelReader)
   }

@@ -5599,6 +5599,11 @@ export interface components {
              */
             battery: number | null;
             battery_at: string | null;
+            /**
+             * @description Whether it drives by itself; null while it does not report that, and while it is not connected.
+             * @example autonomous
+             */
+            mode: ("manual" | "autonomous" | "assisted") | null;
             last_heartbeat: string | null;
             session: components["schemas"]["LiveSession"] | null;
         };
@@ -13664,6 +13669,7 @@ export interface operations {
                      *           "camera": "front",
                      *           "battery": 0.62,
                      *           "battery_at": "2026-11-20T09:30:00.000Z",
+                     *           "mode": "autonomous",
                      *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
                      *           "session": {
                      *             "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",
@@ -13761,6 +13767,7 @@ export interface operations {
                      *           "camera": "front",
                      *           "battery": 0.62,
                      *           "battery_at": "2026-11-20T09:30:00.000Z",
+                     *           "mode": "autonomous",
                      *           "last_heartbeat": "2026-11-20T09:30:00.000Z",
                      *           "session": {
                      *             "id": "c4e71a92-58d0-4f3b-a6e9-1d8b7c205f63",

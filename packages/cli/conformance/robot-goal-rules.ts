@@ -89,7 +89,7 @@ export const goalRules: readonly Rule<RobotBench>[] = [
     title: 'Gives up its goal on cancel_goal, a command, a stop and another holder, and refuses late goals',
     protects:
       'everybody near a robot that drives by itself: who takes it over or stops it must not have to fight it',
-    duty: 'protocol-robot.md#duties-of-a-robot',
+    duty: 'protocol-robot.md#goals',
     quick: false,
     test: goals,
   },

@@ -1,4 +1,5 @@
 import {
+  AutonomyMode,
   ControlHolder,
   ControlRequest,
   idOf,
@@ -100,6 +101,11 @@ export const LiveRobot = z
       .nullable()
       .meta({ description: 'Charge, 0 to 1; null when not reported.', examples: [0.62] }),
     battery_at: timestamp.nullable(),
+    mode: AutonomyMode.nullable().meta({
+      description:
+        'Whether it drives by itself; null while it does not report that, and while it is not connected.',
+      examples: ['autonomous'],
+    }),
     last_heartbeat: timestamp.nullable(),
     session: LiveSession.nullable(),
   })

@@ -1,4 +1,4 @@
-import type { ControlHolder, RobotState } from '@wheelhouse/protocol'
+import type { AutonomyMode, ControlHolder, RobotState } from '@wheelhouse/protocol'
 import { sql } from 'kysely'
 import { iso } from '../../core/database/iso.ts'
 import type { Db } from '../../core/database/tables.ts'
@@ -62,6 +62,9 @@ const listQuery = (db: Db, scope: Scope, { robotId, limit }: ListLiveRobots, at:
     .select(['sessions.pause_reason', 'sessions.paused_at', 'sessions.ends_at'])
     .select(['sessions.stop_reason', 'sessions.stop_at'])
     .select(['operators.display_name as operator_name', 'stoppers.display_name as stop_by_name'])
+    .select([
+      sql<AutonomyMode | null>`case when robot_presence.connected then robot_presence.mode end`.as('mode'),
+    ])
     .select([liveState.as('state'), firstLiveCamera.as('camera')])
     .orderBy(attentionOrder)
     .orderBy('robots.name')
@@ -116,6 +119,7 @@ const robotOf = (row: LiveRow): LiveRobot => ({
   camera: row.camera,
   battery: row.battery,
   battery_at: iso(row.battery_at),
+  mode: row.mode,
   last_heartbeat: iso(row.last_heartbeat),
   session: sessionOf(row),
 })

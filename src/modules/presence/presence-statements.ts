@@ -58,7 +58,7 @@ with input as (
 ), opened as (
   update robot_presence p
   set epoch = p.epoch + 1, connected = true, node_id = $1,
-      last_online = to_timestamp(i.at_ms / 1000), lost_at = null
+      last_online = to_timestamp(i.at_ms / 1000), lost_at = null, mode = null
   from input i
     join robots r on r.id = i.robot_id
     join robot_presence previous on previous.robot_id = i.robot_id
@@ -104,9 +104,9 @@ select id as robot_id, last_online from status where status = 'IN_SESSION'`
 
 /** Writes the newest heartbeat of each connection that is still the current one. */
 export const heartbeatsSql = `
-update robot_presence p set last_heartbeat = to_timestamp(i.heartbeat_ms / 1000), ${batterySql}
-from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[], $5::float8[])
-  as i (robot_id, epoch, heartbeat_ms, battery, battery_ms)
+update robot_presence p set last_heartbeat = to_timestamp(i.heartbeat_ms / 1000), mode = i.mode, ${batterySql}
+from unnest($1::uuid[], $2::int[], $3::float8[], $4::float8[], $5::float8[], $6::text[])
+  as i (robot_id, epoch, heartbeat_ms, battery, battery_ms, mode)
 where p.robot_id = i.robot_id and p.epoch = i.epoch and coalesce(p.connected, false)`
 
 /** Returns token version, settings, connection and open session of robots, for their gateway. */

@@ -43,6 +43,8 @@ export const RobotPresence = defineEntity({
     /** Remains set until the charge is well above the threshold, so that one discharge makes one notification. */
     batteryLow: p.boolean().default(false),
     batteryLowNotified: p.boolean().default(false),
+    /** `manual`, `autonomous` or `assisted`, as the newest connection reports it; null before it has. */
+    mode: p.text().nullable(),
   },
 })
 export type RobotPresence = InferEntity<typeof RobotPresence>

@@ -1,4 +1,5 @@
 import {
+  type AutonomyMode,
   type ControlKind,
   type ControlSchema,
   FIRST_EPOCH,
@@ -107,6 +108,8 @@ export interface HeartbeatUpdate extends BatteryReport {
   readonly robotId: string
   readonly epoch: number
   readonly lastHeartbeatMs: number
+  /** Whether the robot drives by itself; absent until it reports that. */
+  readonly mode?: AutonomyMode | null
 }
 
 /** The state of a robot that its gateway compares with its own. */
@@ -208,6 +211,7 @@ export function createPresenceStore(options: {
           items.map((item) => item.lastHeartbeatMs),
           items.map((item) => item.battery ?? null),
           items.map((item) => item.batteryMs ?? null),
+          items.map((item) => item.mode ?? null),
         ],
       })
       return rowCount ?? 0

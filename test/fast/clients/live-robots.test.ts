@@ -43,12 +43,17 @@ test('lists connected robots and open sessions of the caller, those that need at
     },
     { id: idle!.id, state: 'READY', session: null, battery: null },
   ])
+  links[1]!.send({ type: 'autonomy', mode: 'autonomous' })
+  await waitFor(async () => {
+    const modes = (await read()).robots.map(({ mode }: { mode: unknown }) => mode)
+    expect(modes).toEqual([null, 'autonomous', null])
+  })
   expect(await read('?limit=1')).toMatchObject({ total: 3, robots: [{ id: stopped!.id }] })
 
   await performAction(operator, session, 'pause')
   expect((await read()).robots[1]).toMatchObject({ state: 'PAUSED', session: { pause_reason: 'requested' } })
   links[1]!.close()
-  await waitFor(async () => expect((await read()).robots[1]).toMatchObject({ state: 'LOST' }))
+  await waitFor(async () => expect((await read()).robots[1]).toMatchObject({ state: 'LOST', mode: null }))
   links[0]!.close()
   await waitFor(async () => expect((await read()).total).toBe(2))
   expect((await operator.get('/api/client/live-robots')).status).toBe(403)

@@ -25,6 +25,7 @@ import { amountOf, useBillableSeconds } from '../session/session-time.ts'
 import { Shape } from '../status/shapes.tsx'
 import { type RobotFacts, type Trust, trustOf, trustShapes } from '../status/trust.ts'
 import { sourceTexts, trustTexts } from '../status/trust-badge.tsx'
+import { modeTexts } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { t } from '../texts/texts.ts'
 import type { StreamFigures } from '../video/player.ts'
@@ -94,18 +95,16 @@ export function Identity(props: {
             ? t('drive.holder.operator', { operator: session.operator_name })
             : text}
       </span>
-      {mode !== undefined && mode !== 'manual' && <ModeMark mode={mode} />}
+      {mode && modeTexts[mode] && <ModeMark text={modeTexts[mode]} />}
     </div>
   )
 }
 
-const modeTexts = { autonomous: t('drive.goal.autonomous'), assisted: t('drive.goal.assisted') }
-
 /** Says that a robot drives by itself, or helps who drives it. */
-const ModeMark = ({ mode }: { mode: keyof typeof modeTexts }) => (
+const ModeMark = ({ text }: { text: string }) => (
   <span className={styles.mode} data-testid="mode" role="status">
     <IconRoute size={ICON_SIZE} />
-    {modeTexts[mode]}
+    {text}
   </span>
 )
 

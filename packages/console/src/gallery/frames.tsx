@@ -135,6 +135,7 @@ export const liveRobot: LiveRobot & { readonly session: NonNullable<LiveRobot['s
   camera: null,
   battery: 0.62,
   battery_at: ago(2),
+  mode: null,
   last_heartbeat: ago(1),
   session: {
     id: SESSION_ID,

@@ -72,6 +72,12 @@ export const auditProblemTexts = inLanguage('auditProblem')
 /** Why a control frame did not reach the robot. */
 export const dropTexts = inLanguage('drop')
 
+/** Who drives a robot besides a person; undefined for `manual`, which needs no word. */
+export const modeTexts: Partial<Record<english.AutonomyMode, string>> = {
+  autonomous: t('drive.goal.autonomous'),
+  assisted: t('drive.goal.assisted'),
+}
+
 const reasonTexts = inLanguage('reason')
 const closeTexts = inLanguage('close')
 const limitReasonTexts = inLanguage('limitReason')

@@ -1,5 +1,6 @@
 import { memo, type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { ConfirmButton } from '../base/confirm-button.tsx'
+import { IconRoute } from '../base/icons.tsx'
 import { LinkButton } from '../base/links.tsx'
 import { usePlatform } from '../platform/platform.ts'
 import { useConnection } from '../platform/use-live.ts'
@@ -9,7 +10,7 @@ import { StopSign } from '../status/shapes.tsx'
 import type { TrustState } from '../status/trust.ts'
 import { type FleetStop, type StopResult, stopResultText } from '../stop/fleet-stop.ts'
 import { HoldButton } from '../stop/hold-button.tsx'
-import { reasonText } from '../texts/code-texts.ts'
+import { modeTexts, reasonText } from '../texts/code-texts.ts'
 import { percent } from '../texts/percent.ts'
 import { t } from '../texts/texts.ts'
 import { useReadAges } from '../video/video-view.tsx'
@@ -73,7 +74,8 @@ interface LiveTileViewProps extends Pick<Props, 'robot'>, Partial<Pick<Props, 's
 /** Renders the tile of one live robot: picture, state, operator, clock, battery, stop and one action. */
 export function LiveTileView(props: LiveTileViewProps) {
   const { robot, section, number, isUnknown = false, picture, trust, stopResult, onStop } = props
-  const { id, name, session, state, battery } = robot
+  const { id, name, session, state, battery, mode } = robot
+  const modeText = mode && modeTexts[mode]
   // A stop in force is cleared; everything else in a session may move at any moment.
   const canStop = session !== null && (state !== 'STOPPED' || isUnknown)
   return (
@@ -94,6 +96,11 @@ export function LiveTileView(props: LiveTileViewProps) {
         {battery !== null && (
           <span data-testid="battery" data-low={battery < LOW_BATTERY} title={t('live.tile.battery')}>
             {percent(battery)}
+          </span>
+        )}
+        {modeText && !isUnknown && (
+          <span data-testid="mode">
+            <IconRoute size="1.1em" /> {modeText}
           </span>
         )}
         {session && <SessionClock startedAt={session.started_at} />}

@@ -40,6 +40,7 @@ const driving = (name: string): LiveRobot => ({
   camera: null,
   battery: null,
   battery_at: null,
+  mode: null,
   last_heartbeat: null,
   session,
 })
