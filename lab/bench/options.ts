@@ -34,6 +34,8 @@ export interface RelayPlan {
   readonly stallsEach: number
   /** Requested stops, half of them by observers, each for another pair. */
   readonly stopRequests: number
+  /** Rounds of a comparison with an earlier version. */
+  readonly costRounds: number
 }
 
 /** Control that changes hands. */
@@ -175,6 +177,7 @@ const full = {
     stallingPairs: 50,
     stallsEach: 4,
     stopRequests: 500,
+    costRounds: 6,
   } as RelayPlan,
   control: { takeovers: 300, atOnce: 1_000, rivals: 40 },
   recording: { pairs: 100, warmUpMs: 1_500, rounds: 5, seconds: 8, loadSeconds: 25 },
@@ -225,6 +228,7 @@ const quick: typeof full = {
     stallingPairs: 20,
     stallsEach: 1,
     stopRequests: 100,
+    costRounds: 2,
   },
   control: { takeovers: 50, atOnce: 200, rivals: 10 },
   recording: { pairs: 20, warmUpMs: 500, rounds: 3, seconds: 2, loadSeconds: 5 },
@@ -250,7 +254,7 @@ export const usage = `npm run bench -- [options]
   --robots N     robots on one gateway process (${full.robots})
     --seconds S    duration of their heartbeats at 1 Hz (${full.steadySeconds})
     --only NAME    one of ${measurements.join(', ')}; can be repeated
-  --before DIR   the checkout of a version from before organizations, with its node_modules: organizations compares requests with it
+  --before DIR   the checkout of an earlier version, with its node_modules: organizations compares requests with it, relay the relay
   --help`
 
 /** @throws Error that says what is wrong with the arguments. */

@@ -58,12 +58,14 @@ export async function startWheelhouse(
     nodeFlags?: readonly string[]
     /** Settings in addition to those of the benchmark, or in place of them. */
     env?: Readonly<Record<string, string>>
+    /** The main program, of this version or of another checkout. */
+    program?: string
   } = {},
 ): Promise<Wheelhouse> {
-  const { heartbeatTimeoutMs, nodeFlags = [], env = {} } = options
+  const { heartbeatTimeoutMs, nodeFlags = [], env = {}, program = PROGRAM } = options
   const run = (roles: string, flags: readonly string[]) =>
     serving(
-      lab.children.run('src/main.ts', {
+      lab.children.run(program, {
         nodeFlags: flags,
         env: {
           ROLES: roles,

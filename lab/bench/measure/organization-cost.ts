@@ -1,5 +1,5 @@
-import { join, relative, resolve } from 'node:path'
-import { Client } from 'pg'
+import { join } from 'node:path'
+import type { Client } from 'pg'
 import { type Call, callerOf, readyPort } from '../../../test/support/processes/rpc.ts'
 import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
@@ -9,6 +9,7 @@ import { type RestWorld, seedRest } from '../rest/fixtures.ts'
 import type { LoadGenerator, LoadReport } from '../rest/load.ts'
 import { figure, median, percentile } from '../stats.ts'
 import { type RestTarget, startApi } from '../targets.ts'
+import { folderOf, ownDatabase } from '../versions.ts'
 import { assertValid } from './rest-rates.ts'
 
 const MOST_COST = 1.05
@@ -32,12 +33,11 @@ type Times = Record<Subject, number>
  * two take turns.
  */
 export async function organizationCost(lab: Lab, plan: Plan, checkout: string): Promise<Section> {
-  const folder = relative(process.cwd(), resolve(checkout))
   const child = lab.children.run('lab/bench/rest/load.ts')
   await readyPort(child.process)
   const load = callerOf<LoadGenerator>(child.process)
   const versions = [
-    await openVersion(lab, plan, 'before', folder),
+    await openVersion(lab, plan, 'before', folderOf(checkout)),
     await openVersion(lab, plan, 'now', '.'),
   ] as const
   try {
@@ -79,20 +79,7 @@ export async function organizationCost(lab: Lab, plan: Plan, checkout: string): 
 }
 
 async function openVersion(lab: Lab, plan: Plan, name: string, folder: string): Promise<Version> {
-  await lab.db.query(`create database cost_${name}`)
-  const databaseUrl = Object.assign(new URL(lab.databaseUrl), { pathname: `/cost_${name}` }).href
-  const migration = lab.children.run(join(folder, 'src/app/migrate.ts'), {
-    env: { DATABASE_URL: databaseUrl },
-  })
-  // Its channel to this process keeps it running.
-  const migrated = new Promise<boolean>((resolve) => {
-    migration.onLine((line) => line.startsWith('Applied: ') && resolve(true))
-    migration.ended.then(() => resolve(false))
-  })
-  if (!(await migrated)) throw new Error(`${folder} cannot migrate:\n${migration.output()}`)
-  await migration.stop()
-  const db = new Client({ connectionString: databaseUrl })
-  await db.connect()
+  const { db, databaseUrl } = await ownDatabase(lab, name, folder)
   // The column that the fixtures fill. The earlier version does not know it.
   await db.query('alter table api_keys add column if not exists organization_id uuid')
   const world = await seedRest(db, { pairs: plan.costStarts * plan.costRounds, sessions: SESSIONS_OF_LIST })

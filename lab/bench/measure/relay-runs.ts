@@ -65,9 +65,7 @@ export async function carry(plan: RelayPlan, relay: Relay, { generator, probe }:
   const steady: SteadyRun[] = []
   for (const { pairs, hz } of plan.rates) {
     for (const form of relay.forms) {
-      const measured = await run(form, plan.warmUpMs, plan.steadySeconds, () =>
-        generator('startSteady', { pairs, hz, form, mode: 'spinning' }),
-      )
+      const measured = await steadily(plan, relay, { generator, probe }, { pairs, hz, form })
       steady.push({ ...measured, pairs, hz })
     }
   }
@@ -80,6 +78,17 @@ export async function carry(plan: RelayPlan, relay: Relay, { generator, probe }:
   }
   return { name: relay.name, steady, floods, rssBytes }
 }
+
+/** Measures one rate and form through a relay to which its pairs are connected. */
+export const steadily = (
+  { warmUpMs, steadySeconds }: RelayPlan,
+  relay: Relay,
+  tools: Tools,
+  { pairs, hz, form }: { pairs: number; hz: number; form: Form },
+): Promise<Run> =>
+  running(relay, tools)(form, warmUpMs, steadySeconds, () =>
+    tools.generator('startSteady', { pairs, hz, form, mode: 'spinning' }),
+  )
 
 const running =
   (relay: Relay, { generator, probe }: Tools) =>

@@ -12,6 +12,7 @@ import {
 import { startWheelhouseRelay } from '../relay/wheelhouse.ts'
 import type { Row, Section } from '../report.ts'
 import { complaintsOf } from './persisted-heartbeats.ts'
+import { relayCost } from './relay-cost.ts'
 import { faultRows } from './relay-faults.ts'
 import { judgedRows, measuredRows, notes } from './relay-rows.ts'
 import { type Carried, carry, withGenerator } from './relay-runs.ts'
@@ -27,6 +28,7 @@ const peers: readonly ((lab: Lab) => Promise<Relay | Absent>)[] = [
 
 /** Measures control from operators to robots, through Wheelhouse and through others. */
 export async function measureRelay(lab: Lab, plan: Plan): Promise<Section> {
+  if (plan.before !== undefined) return await relayCost(lab, plan, plan.before)
   const measured: Carried[] = []
   const absent: Absent[] = []
   for (const start of peers) {

@@ -41,12 +41,12 @@ export interface WheelhouseRelay extends Relay {
 export async function startWheelhouseRelay(
   lab: Lab,
   pairCount: number,
-  { realTime = false } = {},
+  { realTime = false, program }: { realTime?: boolean; program?: string } = {},
 ): Promise<WheelhouseRelay> {
   await resetPresence(lab.db, 'away')
   const actorGroups = await seedPairs(lab.db, pairCount)
   const env = { GATEWAY_REALTIME: String(realTime) }
-  const server = await startWheelhouse(lab, gatewayShape(lab), { env })
+  const server = await startWheelhouse(lab, gatewayShape(lab), { env, ...(program && { program }) })
   const address: RelayAddress = {
     port: server.destination.port,
     speaks: 'WebSocket',
