@@ -276,11 +276,19 @@ function configText({ source, topics, joints }: RobotOffer): string {
 
 function goalText(type: SourceType, topics: readonly RosTopic[]): string {
   const isThere = (name: string) => topics.some((topic) => topic.name === name)
-  const lines = isThere('/move_base_simple/goal')
+  const isMoveBase = isThere('/move_base_simple/goal')
+  const lines = isMoveBase
     ? ['topic: /move_base_simple/goal', 'cancel_topic: /move_base/cancel']
     : ['topic: /goal_pose', 'cancel_service: /navigate_to_pose/_action/cancel_goal']
-  const mark = isThere('/move_base_simple/goal') || (type !== 'ros1' && isThere('/goal_pose')) ? '' : '# '
-  return ['# Goals of a planner.', `${mark}goal:`, ...lines.map((line) => `${mark}  ${line}`), ''].join('\n')
+  const status = isMoveBase ? '/move_base/status' : '/navigate_to_pose/_action/status'
+  if (isThere(status)) lines.push(`status_topic: ${status}`)
+  const mark = isMoveBase || (type !== 'ros1' && isThere('/goal_pose')) ? '' : '# '
+  return [
+    '# Goals of a planner. The pose in telemetry must be in the frame of the goals, too: otherwise maps are wrong.',
+    `${mark}goal:`,
+    ...[...lines, 'frame: map'].map((line) => `${mark}  ${line}`),
+    '',
+  ].join('\n')
 }
 
 const jointNames = (joints: ControlSchema | undefined): string[] => {
