@@ -1,7 +1,12 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Context } from '../../../packages/cli/lib/context.ts'
 import { loadSource, RosAgent } from '../../../packages/cli/ros/agent.ts'
 import { parseConfig } from '../../../packages/cli/ros/config.ts'
+import { init } from '../../../packages/cli/ros/init.ts'
 import { ScriptedRobotGateway } from '../../support/examples/scripted-robot-gateway.ts'
 import { type FakeRos, listen, odometry, startFoxglove, startRosbridge } from '../../support/ros/fake-ros.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -570,4 +575,50 @@ test('foxglove_bridge: topics to which nodes only subscribe, from all updates of
   opened.push({ [Symbol.asyncDispose]: () => source.close() })
   await up.promise
   expect(await source.topics()).toEqual([{ name: '/cmd_vel', type: '' }])
+})
+
+test.each([
+  [
+    'move_base',
+    {
+      '/move_base_simple/goal': 'geometry_msgs/PoseStamped',
+      '/move_base/status': 'actionlib_msgs/GoalStatusArray',
+      '/odom': 'nav_msgs/Odometry',
+      '/tf': 'tf2_msgs/TFMessage',
+      '/amcl_pose': 'geometry_msgs/PoseWithCovarianceStamped',
+    },
+    { topic: '/move_base_simple/goal', cancel_topic: '/move_base/cancel', status_topic: '/move_base/status' },
+    ['/odom', '/tf'],
+  ],
+  [
+    'Nav2 whose status is hidden',
+    { '/goal_pose': 'geometry_msgs/msg/PoseStamped', '/odom': 'nav_msgs/msg/Odometry' },
+    { topic: '/goal_pose', cancel_service: '/navigate_to_pose/_action/cancel_goal' },
+    ['/odom'],
+  ],
+  ['no planner', { '/odom': 'nav_msgs/msg/Odometry', '/tf': 'tf2_msgs/msg/TFMessage' }, undefined, ['/odom']],
+])('init writes the goals of %s, and a pose in their frame', async (_name, types, goal, telemetry) => {
+  const server = await listen(0)
+  opened.push({ [Symbol.asyncDispose]: async () => server.close() })
+  server.on('connection', (socket) => {
+    socket.on('message', (data) => {
+      const { op, id, service } = JSON.parse(String(data))
+      const values = { topics: Object.keys(types), types: Object.values(types) }
+      if (op === 'call_service')
+        socket.send(JSON.stringify({ op: 'service_response', id, service, values, result: true }))
+    })
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-init-'))
+  opened.push({ [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) })
+  const out = join(folder, 'robot.yaml')
+  const cli = {
+    out: { notice: () => {}, line: () => {}, result: () => {} },
+    env: {},
+    signal: new AbortController().signal,
+  } as unknown as Context
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await init(cli, { from: 'rosbridge', url, out })
+  const config = parseConfig(await readFile(out, 'utf8'), out)
+  expect(config.goal).toEqual(goal && { ...goal, frame: 'map' })
+  expect(config.telemetry.map(({ topic }) => topic)).toEqual(telemetry)
 })
