@@ -357,6 +357,8 @@ describe.each([
       goal: { goal_id: 'second', status: 'failed', message: 'the planner has given up' },
     })
     expect(lines.join()).not.toContain('cannot be read')
+    keepSending(gateway, forward, 3)
+    await waitFor(() => expect(cancels(ros), 'a command cancels what may go on nevertheless').toBe(1))
   })
 
   test('accepts no goal while ROS is gone, and cancels that of before, and only then answers a stop', async () => {
