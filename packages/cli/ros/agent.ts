@@ -1,16 +1,18 @@
 import { type Control, LOG_MESSAGE_MAX, type RobotLogLevel } from '@wheelhouse/protocol'
 import {
+  type GoalCancelReason,
+  type RobotGoal,
   RobotLink,
   type RobotLinkEnd,
   type RobotLinkOptions,
   type RobotSession,
   type StopInForce,
 } from '@wheelhouse/sdk'
-import { z } from 'zod'
 import { CameraPublisher } from './camera.ts'
-import { goalPose, MalformedCommand, measuredCommand, Outlet } from './commands.ts'
-import type { RobotConfig, SourceType } from './config.ts'
+import { MalformedCommand, measuredCommand, Outlet } from './commands.ts'
+import { type GoalSettings, goalStatusType, type RobotConfig, type SourceType } from './config.ts'
 import { MotionWatch } from './motion-watch.ts'
+import { PlannerGoals } from './planner-goals.ts'
 import { chargeOf, LogLines } from './readings.ts'
 import { Sampler, STATIC_TRANSFORMS } from './sampler.ts'
 import type { RosSource, SourceOptions, Subscription } from './source.ts'
@@ -27,14 +29,6 @@ const REPEAT_PROBLEM_MS = 10_000
 /** Different problems that are remembered for it. */
 const MAX_PROBLEMS = 64
 const MIN_TELEMETRY_HZ = 1
-const CANCEL_GOAL = 'action_msgs/CancelGoal'
-
-const Goal = z.object({
-  frame: z.string(),
-  x: z.number().min(-1e6).max(1e6),
-  y: z.number().min(-1e6).max(1e6),
-  heading: z.number().min(-100).max(100),
-})
 
 type ForwardedOptions = Pick<
   RobotLinkOptions,
@@ -66,6 +60,8 @@ export class RosAgent {
   readonly #sampler: Sampler
   readonly #logLines = new LogLines()
   readonly #cameras: readonly CameraPublisher[]
+  /** Of a robot with a planner. */
+  readonly #goals: PlannerGoals | undefined
   readonly #handlers = new Map<string, ((message: unknown, nowMs: number) => void)[]>()
   readonly #problems = new Map<string, number>()
   readonly #telemetryTimer: NodeJS.Timeout
@@ -75,8 +71,6 @@ export class RosAgent {
   #isDriven = false
   /** The stop that is not answered with `stopped`; `isSent` when the robot has got what halts it. */
   #unanswered: { readonly reason: string; isSent: boolean } | undefined
-  /** The goal that the robot pursues. */
-  #goal: string | undefined
   #isRosDown = false
   /** What the robot's log does not say yet, because the platform was not connected. */
   #unlogged: string | undefined
@@ -93,6 +87,7 @@ export class RosAgent {
     this.#motion = new MotionWatch(config)
     this.#sampler = new Sampler(config.telemetry)
     this.link = this.#createLink()
+    this.#goals = config.goal && this.#createGoals(config.goal)
     this.#cameras = config.cameras.map(
       (entry, index) =>
         new CameraPublisher({
@@ -114,6 +109,7 @@ export class RosAgent {
       onMessage: (topic, message) => this.#receive(topic, message),
       onProblem: (problem) => this.#report('warn', problem),
     })
+    this.#goals?.report()
     const rateHz = Math.max(MIN_TELEMETRY_HZ, ...config.telemetry.map(({ rate_hz }) => rate_hz))
     this.#telemetryTimer = setInterval(() => this.#sendTelemetry(), 1_000 / rateHz)
   }
@@ -147,6 +143,8 @@ export class RosAgent {
       measured: () => measuredCommand(this.#config.control, this.#motion.jointPositions(performance.now())),
       heartbeat: () => (this.#charge === undefined ? {} : { battery: this.#charge }),
       onControl: (control) => this.#control(control),
+      onGoal: (goal) => this.#pursue(goal),
+      onGoalCanceled: (_, reason) => this.#goalCanceled(reason),
       onInvalidControl: (_, problem) => this.#report('warn', `a command was not obeyed: ${problem}`),
       onWelcome: () => {
         if (this.#unlogged && this.link.log('error', this.#unlogged)) this.#unlogged = undefined
@@ -162,6 +160,15 @@ export class RosAgent {
       },
       onError: (cause) => onLine('warn', cause instanceof Error ? cause.message : String(cause)),
       onClosed: (end) => onClosed?.(end),
+    })
+  }
+
+  #createGoals(settings: GoalSettings): PlannerGoals {
+    return new PlannerGoals({
+      settings,
+      source: () => this.#source,
+      onAutonomy: (report) => this.link.autonomy(report),
+      onProblem: (problem) => this.#report('error', problem),
     })
   }
 
@@ -195,6 +202,11 @@ export class RosAgent {
       add(entry.topic, entry.type, Number.POSITIVE_INFINITY, (message) => {
         for (const { level, message: line } of this.#logLines.of(entry, message)) this.#log(level, line)
       })
+    const { goal } = this.#config
+    if (goal?.status_topic !== undefined)
+      add(goal.status_topic, goalStatusType(goal), Number.POSITIVE_INFINITY, (message) =>
+        this.#goals?.read(message),
+      )
     for (const [index, { topic, type, fps }] of this.#config.cameras.entries())
       add(topic, type, fps, (message) => this.#cameras[index]?.picture(message))
     return [...subscriptions.values()]
@@ -215,6 +227,7 @@ export class RosAgent {
     this.#isRosDown = false
     this.#unlogged = undefined
     this.#log('info', 'ROS is connected')
+    this.#goals?.up()
     // What happened while ROS was gone: a command that no halt has followed, or a stop.
     if (this.#isDriven || this.#unanswered || this.link.stop?.latched) this.#halt()
   }
@@ -226,6 +239,7 @@ export class RosAgent {
     this.#charge = undefined
     const line = `ROS is not reachable, and the robot obeys no command: ${reason}`
     this.#unlogged = this.#log('error', line) ? undefined : line
+    this.#goals?.down()
     // Where ROS 1 loses its master, the connections to the nodes may still work.
     if (this.#isDriven) this.#halt()
   }
@@ -258,8 +272,7 @@ export class RosAgent {
   #drive(seq: number, data: unknown): void {
     if (typeof data !== 'object' || data === null || Array.isArray(data))
       throw new MalformedCommand('the data is not an object')
-    if ('goal' in data) return this.#pursue(seq, data.goal)
-    this.#cancelGoal()
+    this.#goals?.cancel()
     const messages = this.#outlets.flatMap((outlet) => {
       const message = outlet.messageOf(data)
       return message ? [[outlet, message] as const] : []
@@ -276,40 +289,26 @@ export class RosAgent {
       })
   }
 
-  /** Sends a goal once, however often the operator repeats it as the sign that it still holds. @throws MalformedCommand */
-  #pursue(seq: number, value: unknown): void {
-    const settings = this.#config.goal
-    const goal = Goal.safeParse(value)
-    if (!settings || !goal.success || !settings.frames.includes(goal.data.frame))
-      throw new MalformedCommand(settings ? 'the goal is not valid' : 'the robot takes no goals')
+  #pursue(goal: RobotGoal): void {
+    // The last speeds must not go on beside the goal, nor a command that waits.
+    const measured = this.#motion.jointPositions(performance.now())
+    for (const outlet of this.#outlets) outlet.halt(measured)
+    if (this.#isClosing || !this.#goals?.begin(goal)) return this.#halt()
     this.#resume()
-    const key = JSON.stringify(goal.data)
-    if (key !== this.#goal) {
-      // The last speeds must not go on beside the goal, nor a command that waits.
-      const measured = this.#motion.jointPositions(performance.now())
-      for (const outlet of this.#outlets) outlet.halt(measured)
-      if (!this.#source.publish(settings.topic, goalPose(goal.data))) return
-      this.#goal = key
-      this.#isDriven = true
-    }
-    this.link.ack(seq)
+    this.#isDriven = true
+  }
+
+  #goalCanceled(reason: GoalCancelReason): void {
+    this.#goals?.end({ status: 'canceled' })
+    // Planners give up a goal for a newer one, and a cancellation could still reach them after it.
+    if (reason === 'replaced') return
+    if (reason === 'control') this.#goals?.cancel()
+    else this.#halt()
   }
 
   #resume(): void {
     clearInterval(this.#halting)
     this.#unanswered = undefined
-  }
-
-  /** Cancels the goal that the robot pursues. */
-  #cancelGoal(): void {
-    const settings = this.#config.goal
-    if (!settings || this.#goal === undefined) return
-    // An empty request means all goals.
-    const sent = settings.cancel_service
-      ? this.#source.call(settings.cancel_service, CANCEL_GOAL, {})
-      : settings.cancel_topic !== undefined && this.#source.publish(settings.cancel_topic, {})
-    if (sent) this.#goal = undefined
-    else this.#report('error', 'the goal of the robot could not be cancelled')
   }
 
   /** Publishes what halts the robot: now, then repeatedly for a second, and speeds of zero for the duration of a latched stop. */
@@ -322,12 +321,12 @@ export class RosAgent {
       const isLatched = this.link.stop?.latched === true
       const isOwed = this.#unanswered?.isSent === false
       if (count > HALTS && !isLatched && !isOwed) return clearInterval(this.#halting)
-      this.#cancelGoal()
+      const isCancelled = this.#goals?.cancel() ?? true
       const outlets =
         count > HALTS && !isOwed ? this.#outlets.filter(({ isPosition }) => !isPosition) : this.#outlets
       // All must be tried, whatever the first one does.
       const sent = outlets.map((outlet) => outlet.halt(measured))
-      if (this.#source.isUp && this.#goal === undefined) this.#halted(sent, count)
+      if (this.#source.isUp && isCancelled) this.#halted(sent, count)
     }
     this.#halting = setInterval(publish, HALT_EVERY_MS)
     publish()

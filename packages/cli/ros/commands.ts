@@ -84,27 +84,6 @@ function rosTime(ms: number): RosMessage {
   return { sec, nsec: nanosec, nanosec, secs: sec, nsecs: nanosec }
 }
 
-/** Returns a geometry_msgs/PoseStamped. A zero stamp means "now" to planners. */
-export function goalPose({
-  frame,
-  x,
-  y,
-  heading,
-}: {
-  frame: string
-  x: number
-  y: number
-  heading: number
-}): RosMessage {
-  return {
-    header: { frame_id: frame },
-    pose: {
-      position: { x, y, z: 0 },
-      orientation: { x: 0, y: 0, z: Math.sin(heading / 2), w: Math.cos(heading / 2) },
-    },
-  }
-}
-
 const headerOf = ({ frame_id }: ControlEntry, nowMs: number) => ({ stamp: rosTime(nowMs), frame_id })
 
 function twist(entry: ControlEntry, nowMs: number, read: (field: string) => number): RosMessage {

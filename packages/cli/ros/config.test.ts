@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseConfig } from './config.ts'
+import { goalStatusType, parseConfig } from './config.ts'
 
 const source = 'source: { type: ros1, url: http://localhost:11311 }\n'
 const base = `${source}control:
@@ -19,6 +19,16 @@ test('names: a topic gets its slash, and joints may have the names that schemas 
   const arm = `\n  - { topic: arm, type: std_msgs/Float64MultiArray, joints: { "${joint}": "joints.${joint}" } }`
   const { control } = parseConfig(base.replace('/cmd_vel', 'cmd_vel').trimEnd() + arm, 'robot.yaml')
   expect(control.map(({ topic }) => topic)).toEqual(['/cmd_vel', '/arm'])
+})
+
+test('a goal is in the map, and its statuses have the type of its way to cancel it', () => {
+  const goalOf = (text: string) => parseConfig(base.replace('ros1', 'rosbridge') + text, 'robot.yaml').goal
+  const ros1 = goalOf('goal: { topic: goal, cancel_topic: cancel, status_topic: status }')
+  expect(ros1).toEqual({ topic: '/goal', cancel_topic: '/cancel', status_topic: '/status', frame: 'map' })
+  expect(ros1 && goalStatusType(ros1)).toBe('actionlib_msgs/GoalStatusArray')
+  const ros2 = goalOf('goal: { topic: goal, cancel_service: cancel, frame: odom }')
+  expect(ros2?.frame).toBe('odom')
+  expect(ros2 && goalStatusType(ros2)).toBe('action_msgs/GoalStatusArray')
 })
 
 test.each([
@@ -59,7 +69,22 @@ test.each([
   [
     'a goal without an end',
     `${base}goal: { topic: /goal_pose }`,
-    'goal needs cancel_topic or cancel_service',
+    'robot.yaml:6: goal needs cancel_topic or cancel_service',
+  ],
+  [
+    'two ends of a goal',
+    `${base}goal: { topic: /goal_pose, cancel_topic: /cancel, cancel_service: /cancel_goal }`,
+    'goal needs cancel_topic or cancel_service, one of them',
+  ],
+  [
+    'a service of ROS 1',
+    `${base}goal:\n  topic: /goal_pose\n  cancel_service: /cancel_goal`,
+    'robot.yaml:8: goal.cancel_service cannot be called with ros1: write cancel_topic',
+  ],
+  [
+    'a list of frames',
+    `${base}goal:\n  topic: /goal_pose\n  cancel_topic: /cancel\n  frames: [map]`,
+    'robot.yaml:9: goal.frames is not a setting any more: write one frame, such as frame: map',
   ],
   ['aliases', `a: &a 1\nb: *a`, 'aliases (*name) are not supported'],
   ['a key twice', `${source}${source}`, 'robot.yaml:2: Map keys must be unique'],

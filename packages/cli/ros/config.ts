@@ -159,11 +159,16 @@ const Goal = z
     cancel_topic: topic.optional(),
     /** The service of action_msgs/srv/CancelGoal that cancels goals (ROS 2). */
     cancel_service: topic.optional(),
-    frames: list(frame).default(['map']),
+    /** The topic that says how goals end: of actionlib_msgs/GoalStatusArray with a cancel_topic, otherwise of action_msgs/GoalStatusArray. */
+    status_topic: topic.optional(),
+    /** The coordinate frame of goals, that of the pose in telemetry. */
+    frame: frame.default('map'),
+    frames: z.never({ error: 'is not a setting any more: write one frame, such as frame: map' }).optional(),
   })
-  .refine(({ cancel_topic, cancel_service }) => cancel_topic !== undefined || cancel_service !== undefined, {
-    error: 'needs cancel_topic or cancel_service: a stop must end the way to a goal',
-  })
+  .refine(
+    ({ cancel_topic, cancel_service }) => (cancel_topic === undefined) !== (cancel_service === undefined),
+    { error: 'needs cancel_topic or cancel_service, one of them: a stop must end the way to a goal' },
+  )
 
 const Stop = z.strictObject({
   /** Topics of telemetry that say whether the robot has halted. Default: the odometry of a base, the joints of an arm. */
@@ -190,7 +195,7 @@ const RobotConfig = z
     stop: Stop.prefault({}),
     mjpeg: Mjpeg.prefault({}),
   })
-  .superRefine(({ telemetry, control, cameras, stop }, context) => {
+  .superRefine(({ source, telemetry, control, cameras, goal, stop }, context) => {
     const repeated = (items: readonly string[], part: string, what: string) => {
       for (const [index, item] of items.entries())
         if (items.indexOf(item) < index)
@@ -207,6 +212,12 @@ const RobotConfig = z
       'cameras',
       'name',
     )
+    if (source.type === 'ros1' && goal?.cancel_service !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['goal', 'cancel_service'],
+        message: 'cannot be called with ros1: write cancel_topic',
+      })
     for (const [index, name] of (stop.halted_by ?? []).entries()) {
       const entry = telemetry.find((item) => item.topic === name)
       if (!entry || !(entry.type === 'nav_msgs/Odometry' || entry.type === 'sensor_msgs/JointState'))
@@ -223,6 +234,7 @@ export type SourceType = RobotConfig['source']['type']
 export type ControlEntry = RobotConfig['control'][number]
 export type TelemetryEntry = RobotConfig['telemetry'][number]
 export type CameraEntry = RobotConfig['cameras'][number]
+export type GoalSettings = NonNullable<RobotConfig['goal']>
 export type LogEntry = RobotConfig['logs'][number]
 
 const defaultNames: Readonly<Record<string, string>> = {
@@ -244,6 +256,10 @@ export function fieldsOf(entry: TelemetryEntry): readonly string[] {
   if (entry.type !== 'nav_msgs/Odometry') return [nameOf(entry)]
   return entry.pose ? [nameOf(entry), 'velocity'] : ['velocity']
 }
+
+/** Returns the type of the statuses of goals: that of ROS 1 with its way to cancel them, otherwise that of ROS 2. */
+export const goalStatusType = ({ cancel_topic }: GoalSettings): string =>
+  cancel_topic === undefined ? 'action_msgs/GoalStatusArray' : 'actionlib_msgs/GoalStatusArray'
 
 /**
  * Reads a robot.yaml.

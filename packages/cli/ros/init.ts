@@ -213,18 +213,27 @@ function configText({ source, topics, joints }: RobotOffer): string {
       }),
     ),
   ]
-  const hasMapPose = typed('geometry_msgs/PoseWithCovarianceStamped').some(({ name }) =>
+  const planner = plannerOf(source.type, topics)
+  const transforms = planner.isThere
+    ? typed('tf2_msgs/TFMessage').find(({ name }) => name === '/tf')
+    : undefined
+  const hasAmclPose = typed('geometry_msgs/PoseWithCovarianceStamped').some(({ name }) =>
     /amcl_pose$/.test(name),
   )
   const telemetry = telemetryTypes.flatMap((type) => {
-    if (type.startsWith('std_msgs/') || type === 'tf2_msgs/TFMessage' || type === 'geometry_msgs/PoseStamped')
-      return []
+    if (type.startsWith('std_msgs/') || type === 'geometry_msgs/PoseStamped') return []
+    if (type === 'tf2_msgs/TFMessage')
+      return transforms
+        ? [entry({ topic: transforms.name, type: spell(type), frame: 'map', child: 'base_link' })]
+        : []
+    // The pose is then that of the transforms.
+    if (type === 'geometry_msgs/PoseWithCovarianceStamped' && transforms) return []
     const found = typed(type).filter(
       ({ name }) => type !== 'geometry_msgs/PoseWithCovarianceStamped' || /amcl_pose$/.test(name),
     )
     const [first] = found
     if (!first) return []
-    const more = type === 'nav_msgs/Odometry' && hasMapPose ? { pose: false } : {}
+    const more = type === 'nav_msgs/Odometry' && (hasAmclPose || transforms) ? { pose: false } : {}
     return [
       entry({
         topic: first.name,
@@ -267,20 +276,36 @@ function configText({ source, topics, joints }: RobotOffer): string {
     list('telemetry', '# Topics that the operator sees, at most rate_hz times a second.', telemetry),
     list('logs', "# Lines of the robot's log.", logs),
     list('cameras', '# Pictures of cameras.', cameras),
-    goalText(source.type, topics),
+    goalText(planner),
     '# All topics of the robot:',
     ...others,
     '',
   ].join('\n')
 }
 
-function goalText(type: SourceType, topics: readonly RosTopic[]): string {
-  const isThere = (name: string) => topics.some((topic) => topic.name === name)
-  const lines = isThere('/move_base_simple/goal')
-    ? ['topic: /move_base_simple/goal', 'cancel_topic: /move_base/cancel']
-    : ['topic: /goal_pose', 'cancel_service: /navigate_to_pose/_action/cancel_goal']
-  const mark = isThere('/move_base_simple/goal') || (type !== 'ros1' && isThere('/goal_pose')) ? '' : '# '
-  return ['# Goals of a planner.', `${mark}goal:`, ...lines.map((line) => `${mark}  ${line}`), ''].join('\n')
+/** Returns the settings of a robot's planner, move_base or Nav2, and whether it is there. */
+function plannerOf(type: SourceType, topics: readonly RosTopic[]) {
+  const offers = (name: string) => topics.some((topic) => topic.name === name)
+  const isMoveBase = offers('/move_base_simple/goal')
+  const status = isMoveBase ? '/move_base/status' : '/navigate_to_pose/_action/status'
+  const settings = {
+    ...(isMoveBase
+      ? { topic: '/move_base_simple/goal', cancel_topic: '/move_base/cancel' }
+      : { topic: '/goal_pose', cancel_service: '/navigate_to_pose/_action/cancel_goal' }),
+    ...(offers(status) && { status_topic: status }),
+    frame: 'map',
+  }
+  return { isThere: isMoveBase || (type !== 'ros1' && offers('/goal_pose')), settings }
+}
+
+function goalText({ isThere, settings }: ReturnType<typeof plannerOf>): string {
+  const mark = isThere ? '' : '# '
+  return [
+    '# Goals of a planner. The pose in telemetry must be in the same frame: otherwise the robot drives to another place.',
+    `${mark}goal:`,
+    ...Object.entries(settings).map(([name, value]) => `${mark}  ${name}: ${value}`),
+    '',
+  ].join('\n')
 }
 
 const jointNames = (joints: ControlSchema | undefined): string[] => {

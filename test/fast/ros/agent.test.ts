@@ -1,7 +1,12 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Context } from '../../../packages/cli/lib/context.ts'
 import { loadSource, RosAgent } from '../../../packages/cli/ros/agent.ts'
 import { parseConfig } from '../../../packages/cli/ros/config.ts'
+import { init } from '../../../packages/cli/ros/init.ts'
 import { ScriptedRobotGateway } from '../../support/examples/scripted-robot-gateway.ts'
 import { type FakeRos, listen, odometry, startFoxglove, startRosbridge } from '../../support/ros/fake-ros.ts'
 import { waitFor } from '../../support/world/wait.ts'
@@ -31,6 +36,7 @@ logs:
 goal:
   topic: /goal_pose
   cancel_service: /navigate_to_pose/_action/cancel_goal
+  status_topic: /navigate_to_pose/_action/status
 `
 
 interface Setup {
@@ -71,6 +77,47 @@ const control = (seq: number, data: unknown = forward) => ({
   t: performance.now(),
   data,
 })
+
+/** Returns a goal frame. */
+const goal = (seq: number, goalId = `goal-${seq}`, frame = 'map') => ({
+  type: 'goal',
+  session_id: SESSION,
+  seq,
+  ttl_ms: 60_000,
+  t: performance.now(),
+  goal_id: goalId,
+  frame,
+  x: 2,
+  y: -1,
+  heading: Math.PI,
+})
+
+/** Waits for what the robot reports about itself. */
+const reports = (gateway: ScriptedRobotGateway, report: object) =>
+  waitFor(() => expect(gateway.all('autonomy').at(-1)).toMatchObject(report))
+const manual = { mode: 'manual', goal_frame: 'map' }
+const active = (goalId: string) => ({
+  mode: 'autonomous',
+  goal_frame: 'map',
+  goal: { goal_id: goalId, status: 'active', x: 2, y: -1, heading: Math.PI },
+})
+const ended = (goalId: string, status: string) => ({ ...manual, goal: { goal_id: goalId, status } })
+const cancels = (ros: FakeRos) => ros.calls.filter(({ service }) => service.endsWith('cancel_goal')).length
+
+/** Sends the statuses of the planner's goals, in pairs of an id and a status. */
+function sendStatuses(ros: FakeRos, ...statuses: (readonly [id: number, status: number])[]): void {
+  const uuidOf = (id: number) => Buffer.alloc(16, id)
+  ros.send('/navigate_to_pose/_action/status', {
+    status_list: statuses.map(([id, status]) => ({
+      goal_info: {
+        goal_id: { uuid: ros.type === 'foxglove' ? uuidOf(id) : uuidOf(id).toString('base64') },
+        stamp: { sec: 1, nanosec: 0, nsec: 0 },
+      },
+      status,
+    })),
+  })
+}
+const [EXECUTING, SUCCEEDED, ABORTED] = [2, 4, 6]
 
 /** Sends a command repeatedly, so that no deadman halts the robot, until the returned function is called. */
 function keepSending(gateway: ScriptedRobotGateway, data: unknown = forward, from = 1) {
@@ -213,31 +260,127 @@ describe.each([
     expect(JSON.stringify(gateway.all('log'))).not.toContain('ready')
   })
 
-  test('pursues a goal while commands name it, and cancels it for a command without one and for a stop', async () => {
+  test('drives to a goal by its planner, until a command or a stop cancels it', async () => {
     const ros = await start(startRos)
     const { gateway } = await connect({ ros })
-    await gateway.telemetry(({ standing }) => standing)
-    const cancels = () => ros.calls.filter(({ service }) => service.endsWith('cancel_goal')).length
-    const goal = { frame: 'map', x: 2, y: -1, heading: Math.PI }
-    let stop = keepSending(gateway, { goal })
-    await waitFor(() => expect(acks(gateway).length).toBeGreaterThan(5))
-    expect(ros.published('/goal_pose'), 'it is sent once').toHaveLength(1)
-    expect(ros.published('/goal_pose')[0].pose).toMatchObject({
-      position: { x: 2, y: -1, z: 0 },
-      orientation: { z: 1 },
-    })
-    expect(cancels()).toBe(0)
-    const seq = stop()
-    stop = keepSending(gateway, forward, seq + 1)
-    await waitFor(() => expect(cancels()).toBe(1))
+    await reports(gateway, { ...manual, goal: null })
+    const stop = keepSending(gateway)
     await moves(ros)
-    const next = stop()
-    keepSending(gateway, { goal }, next + 1)
-    await waitFor(() => expect(ros.published('/goal_pose')).toHaveLength(2))
+    let seq = stop()
+    gateway.send(goal(++seq, 'first'))
+    await reports(gateway, active('first'))
     await halts(ros) // the last speed does not go on beside the goal
+    await waitFor(() => expect(ros.published('/goal_pose')).toHaveLength(1))
+    expect(ros.published('/goal_pose')[0]).toMatchObject({
+      header: { frame_id: 'map' },
+      pose: { position: { x: 2, y: -1, z: 0 }, orientation: { z: 1 } },
+    })
+    expect(cancels(ros)).toBe(0)
+    const stopAgain = keepSending(gateway, forward, seq + 1)
+    await reports(gateway, ended('first', 'canceled'))
+    await waitFor(() => expect(cancels(ros)).toBe(1))
+    await moves(ros)
+    seq = stopAgain()
+    gateway.send(goal(++seq, 'second'))
+    await reports(gateway, active('second'))
     gateway.send({ type: 'stop', reason: 'smoke', latched: true })
-    await waitFor(() => expect(cancels()).toBe(2))
+    await reports(gateway, ended('second', 'canceled'))
+    await waitFor(() => expect(cancels(ros)).toBe(2))
+    await halts(ros)
     await waitFor(() => expect(gateway.all('stopped')).toHaveLength(1))
+    expect(acks(gateway), 'goals are not acknowledged').not.toContain(seq)
+  })
+
+  test('gives a goal up when it is canceled, and when the session is paused', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    await reports(gateway, manual)
+    gateway.send(goal(1, 'first'))
+    await reports(gateway, active('first'))
+    const zeros = () => ros.published('/cmd_vel').length
+    let before = zeros()
+    gateway.send({ type: 'cancel_goal', goal_id: 'first' })
+    await reports(gateway, ended('first', 'canceled'))
+    await waitFor(() => expect(cancels(ros)).toBe(1))
+    await waitFor(() => expect(zeros(), 'it halts').toBeGreaterThan(before + 5))
+    gateway.send(goal(2, 'second'))
+    await reports(gateway, active('second'))
+    before = zeros()
+    gateway.send({ type: 'session', ...session, status: 'PAUSED' })
+    await reports(gateway, ended('second', 'canceled'))
+    await waitFor(() => expect(cancels(ros)).toBe(2))
+    await waitFor(() => expect(zeros(), 'it halts').toBeGreaterThan(before + 5))
+  })
+
+  test('leaves it to the planner to replace a goal: a cancellation could reach it after the new goal', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    await reports(gateway, manual)
+    gateway.send(goal(1, 'first'))
+    gateway.send(goal(2, 'second'))
+    await reports(gateway, active('second'))
+    await waitFor(() => expect(ros.published('/goal_pose')).toHaveLength(2))
+    const first = gateway
+      .all('autonomy')
+      .filter(({ goal }) => (goal as { goal_id?: string })?.goal_id === 'first')
+    expect(first.map(({ goal }) => (goal as { status: string }).status)).toEqual(['active', 'canceled'])
+    gateway.send({ type: 'cancel_goal', goal_id: 'second' })
+    await reports(gateway, ended('second', 'canceled'))
+    await waitFor(() => expect(cancels(ros), 'of both at once').toBe(1))
+  })
+
+  test('tells how the planner ends a goal, not how it ends others', async () => {
+    const ros = await start(startRos)
+    const { gateway, lines } = await connect({ ros })
+    await reports(gateway, manual)
+    await waitFor(() => expect(ros.subscribed()).toContain('/navigate_to_pose/_action/status'))
+    await waitFor(() => {
+      sendStatuses(ros, [1, EXECUTING])
+      ros.send('/battery_state', { percentage: 0.5 })
+      expect(gateway.all('heartbeat').at(-1), 'the statuses before it have arrived').toMatchObject({
+        battery: 0.5,
+      })
+    })
+    gateway.send(goal(1, 'first'))
+    await reports(gateway, active('first'))
+    sendStatuses(ros, [1, ABORTED])
+    sendStatuses(ros, [1, ABORTED], [2, EXECUTING])
+    sendStatuses(ros, [1, ABORTED], [2, SUCCEEDED])
+    await reports(gateway, ended('first', 'reached'))
+    const reported = gateway.all('autonomy').length
+    sendStatuses(ros, [1, ABORTED], [2, ABORTED])
+    gateway.send(goal(2, 'second'))
+    await reports(gateway, active('second'))
+    expect(gateway.all('autonomy'), 'an ended goal does not end again').toHaveLength(reported + 1)
+    sendStatuses(ros, [2, SUCCEEDED], [3, ABORTED])
+    await reports(gateway, {
+      goal: { goal_id: 'second', status: 'failed', message: 'the planner has given up' },
+    })
+    expect(lines.join()).not.toContain('cannot be read')
+    keepSending(gateway, forward, 3)
+    await waitFor(() => expect(cancels(ros), 'a command cancels what may go on nevertheless').toBe(1))
+  })
+
+  test('accepts no goal while ROS is gone, and cancels that of before, and only then answers a stop', async () => {
+    const ros = await start(startRos)
+    const { gateway } = await connect({ ros })
+    await reports(gateway, manual)
+    gateway.send(goal(1, 'first'))
+    await reports(gateway, active('first'))
+    await ros[Symbol.asyncDispose]()
+    const failed = { goal_id: 'first', status: 'failed', message: 'ROS is not reachable' }
+    await reports(gateway, { mode: 'manual', goal_frame: null, goal: failed })
+    gateway.send(goal(2, 'second'))
+    await reports(gateway, { goal_frame: null, goal: { ...failed, goal_id: 'second' } })
+    gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+    const beats = gateway.all('heartbeat').length
+    await waitFor(() => expect(gateway.all('heartbeat').length).toBeGreaterThan(beats + 3))
+    expect(gateway.all('stopped')).toEqual([])
+    const again = await start(startRos, ros.port)
+    await waitFor(() => expect(gateway.all('stopped')).toEqual([{ type: 'stopped', reason: 'smoke' }]))
+    expect(cancels(again)).toBe(1)
+    expect(again.published('/goal_pose')).toEqual([])
+    await reports(gateway, ended('second', 'failed'))
   })
 
   test('halts on a command that it cannot read, and does not acknowledge it', async () => {
@@ -251,6 +394,37 @@ describe.each([
     await waitFor(() => expect(lines.join()).toContain('linear_mps is not a usable number'))
     expect(acks(gateway)).not.toContain(seq + 1)
   })
+})
+
+test('a goal that cannot be cancelled keeps a stop unanswered', async () => {
+  const ros = await start(startFoxglove)
+  const settings = BASE.replace('/_action/cancel_goal', '/hidden')
+  const { gateway } = await connect({ ros, settings })
+  await reports(gateway, manual)
+  gateway.send(goal(1, 'first'))
+  await reports(gateway, active('first'))
+  gateway.send({ type: 'stop', reason: 'smoke', latched: true })
+  await reports(gateway, ended('first', 'canceled'))
+  await waitFor(() => expect(ros.published('/cmd_vel').length).toBeGreaterThan(12))
+  const problem = { level: 'error', message: 'the goal of the robot could not be cancelled' }
+  expect(gateway.all('log')).toContainEqual(expect.objectContaining(problem))
+  await gateway.telemetry(({ standing }) => standing)
+  expect(gateway.all('stopped')).toEqual([])
+})
+
+test('a goal in another frame fails, and a robot without a planner reports nothing', async () => {
+  const ros = await start(startRosbridge)
+  const { gateway } = await connect({ ros })
+  await reports(gateway, manual)
+  gateway.send(goal(1, 'first', 'odom'))
+  await reports(gateway, {
+    ...manual,
+    goal: { goal_id: 'first', status: 'failed', message: 'the robot takes goals in map' },
+  })
+  expect(ros.published('/goal_pose')).toEqual([])
+  const other = await connect({ ros, settings: BASE.replace(/goal:[\s\S]*/, '') })
+  await other.gateway.telemetry(({ standing }) => standing)
+  expect(other.gateway.all('autonomy')).toEqual([])
 })
 
 test('a robot without measurements answers a stop when it has got the zeros', async () => {
@@ -403,4 +577,50 @@ test('foxglove_bridge: topics to which nodes only subscribe, from all updates of
   opened.push({ [Symbol.asyncDispose]: () => source.close() })
   await up.promise
   expect(await source.topics()).toEqual([{ name: '/cmd_vel', type: '' }])
+})
+
+test.each([
+  [
+    'move_base',
+    {
+      '/move_base_simple/goal': 'geometry_msgs/PoseStamped',
+      '/move_base/status': 'actionlib_msgs/GoalStatusArray',
+      '/odom': 'nav_msgs/Odometry',
+      '/tf': 'tf2_msgs/TFMessage',
+      '/amcl_pose': 'geometry_msgs/PoseWithCovarianceStamped',
+    },
+    { topic: '/move_base_simple/goal', cancel_topic: '/move_base/cancel', status_topic: '/move_base/status' },
+    ['/odom', '/tf'],
+  ],
+  [
+    'Nav2 whose status is hidden',
+    { '/goal_pose': 'geometry_msgs/msg/PoseStamped', '/odom': 'nav_msgs/msg/Odometry' },
+    { topic: '/goal_pose', cancel_service: '/navigate_to_pose/_action/cancel_goal' },
+    ['/odom'],
+  ],
+  ['no planner', { '/odom': 'nav_msgs/msg/Odometry', '/tf': 'tf2_msgs/msg/TFMessage' }, undefined, ['/odom']],
+])('init writes the goals of %s, and a pose in their frame', async (_name, types, goal, telemetry) => {
+  const server = await listen(0)
+  opened.push({ [Symbol.asyncDispose]: async () => server.close() })
+  server.on('connection', (socket) => {
+    socket.on('message', (data) => {
+      const { op, id, service } = JSON.parse(String(data))
+      const values = { topics: Object.keys(types), types: Object.values(types) }
+      if (op === 'call_service')
+        socket.send(JSON.stringify({ op: 'service_response', id, service, values, result: true }))
+    })
+  })
+  const folder = await mkdtemp(join(tmpdir(), 'wheelhouse-init-'))
+  opened.push({ [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) })
+  const out = join(folder, 'robot.yaml')
+  const cli = {
+    out: { notice: () => {}, line: () => {}, result: () => {} },
+    env: {},
+    signal: new AbortController().signal,
+  } as unknown as Context
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await init(cli, { from: 'rosbridge', url, out })
+  const config = parseConfig(await readFile(out, 'utf8'), out)
+  expect(config.goal).toEqual(goal && { ...goal, frame: 'map' })
+  expect(config.telemetry.map(({ topic }) => topic)).toEqual(telemetry)
 })

@@ -804,11 +804,11 @@ describe.concurrent('in a terminal and with --json:', () => {
     const file = join(asRobot.configHome, 'robot.yaml')
     const from = ['--from', 'rosbridge', '--url', ros.url, '--out', file]
     expect(await json(asRobot, 'ros init', ...from)).toMatchObject({
-      topics: 7,
+      topics: 8,
       files: [file, expect.any(String), expect.any(String)],
     })
     expect((await result(asRobot, 'ros init', from, 2)).stderr).toContain('add --force')
-    expect(await shown(asRobot, 'ros init', ...from, '--force')).toContain(`Wrote ${file} for 7 topics`)
+    expect(await shown(asRobot, 'ros init', ...from, '--force')).toContain(`Wrote ${file} for 8 topics`)
     const agent = program(asRobot, 'ros run', [file])
     await agent.expectText('platform: online')
     agent.signal('SIGINT')

@@ -10,6 +10,14 @@ import { createWorld, type World } from '../../support/world/world.ts'
 
 // A real master, a real base in Python and a real camera, behind `wheelhouse ros run`, driven over a real platform.
 
+const GOALS = `
+goal:
+  topic: /move_base_simple/goal
+  cancel_topic: /move_base/cancel
+  status_topic: /move_base/status
+  frame: odom
+`
+
 const missing = await ros1IsMissing()
 
 describe.skipIf(missing !== undefined)('a robot with ROS 1', () => {
@@ -31,7 +39,7 @@ describe.skipIf(missing !== undefined)('a robot with ROS 1', () => {
     const robot = await world.robot(owner)
     const user = await createCliUser({ WHEELHOUSE_URL: world.baseUrl })
     const file = join(user.configHome, 'robot.yaml')
-    await writeFile(file, ros.settings)
+    await writeFile(file, ros.settings + GOALS)
     const pairing = await owner.post(`/api/client/robots/${robot.id}/pairing-code`)
     expect(pairing.status, JSON.stringify(pairing.body)).toBeLessThan(300)
     const agent = startCli(user, ['ros', 'run', file, '--code', pairing.body.code, '--json'])
@@ -116,6 +124,46 @@ describe.skipIf(missing !== undefined)('a robot with ROS 1', () => {
     await sample(({ standing }) => standing)
   })
 
+  test('drives to goals of its planner, which a command, a newer goal and a stop end', async () => {
+    const { link, drive, sample } = await connect()
+    const reports = (status: string, more: object = {}) =>
+      waitFor(() => expect(link.autonomy).toMatchObject({ goal_frame: 'odom', goal: { status, ...more } }))
+    const goTo = (x: number) => {
+      const sent = link.goal({ frame: 'odom', x, y: 0, heading: 0 })
+      expect(sent).not.toBeNull()
+      return { goal_id: sent?.goalId }
+    }
+    await waitFor(() => expect(link.autonomy).toMatchObject({ mode: 'manual', goal_frame: 'odom' }))
+    const { pose } = await sample(({ standing }) => standing)
+    await reports('reached', goTo(pose.x_m + 0.3))
+    const there = await sample(({ standing }) => standing)
+    expect(there.pose.x_m).toBeGreaterThanOrEqual(pose.x_m + 0.3)
+    await reports('failed', { ...goTo(pose.x_m), message: 'It is behind me.' })
+
+    const first = goTo(there.pose.x_m + 1_000)
+    await reports('active', first)
+    expect(link.autonomy).toMatchObject({ mode: 'autonomous' })
+    await sample(({ velocity }) => velocity.linear_mps > 0.3)
+    const { pose: passed } = await sample(() => true)
+    await reports('reached', goTo(passed.x_m + 0.5))
+
+    await reports('active', goTo(passed.x_m + 1_000))
+    await sample(({ velocity }) => velocity.linear_mps > 0.3)
+    drive(-0.2)
+    await reports('canceled')
+    await sample(({ velocity }) => velocity.linear_mps === -0.2)
+    drive(null)
+    await sample(({ standing }) => standing)
+
+    await reports('active', goTo(passed.x_m + 1_000))
+    await sample(({ velocity }) => velocity.linear_mps > 0.3)
+    link.stop('smoke')
+    await reports('canceled')
+    const halted = await sample(({ standing }) => standing)
+    const later = await sample(({ standing }) => standing)
+    expect(later.pose.x_m).toBe(halted.pose.x_m)
+  })
+
   test('halts on a stop, which counts as answered only then', async () => {
     const { link, received, drive, sample } = await connect()
     drive(0.4)
@@ -145,9 +193,15 @@ describe.skipIf(missing !== undefined)('a robot with ROS 1', () => {
     const { code, stderr } = await startCli(user, ['ros', 'init', '--out', file]).ended
     expect(code, stderr).toBe(0)
     const { parseConfig } = await import('../../../packages/cli/ros/config.ts')
-    const { control, telemetry, cameras } = parseConfig(await readFile(file, 'utf8'), file)
+    const { control, telemetry, cameras, goal } = parseConfig(await readFile(file, 'utf8'), file)
     expect(control).toMatchObject([{ topic: '/cmd_vel', limits: { linear_mps: 0.5 } }])
     expect(telemetry.map(({ topic }) => topic)).toEqual(['/odom', '/scan', '/battery_state'])
+    expect(goal).toEqual({
+      topic: '/move_base_simple/goal',
+      cancel_topic: '/move_base/cancel',
+      status_topic: '/move_base/status',
+      frame: 'map',
+    })
     expect(cameras).toMatchObject([{ topic: '/camera/image_raw', type: 'sensor_msgs/Image' }])
     const schema = JSON.parse(await readFile(join(user.configHome, 'robot.control.json'), 'utf8'))
     expect(schema.properties.linear_mps).toMatchObject({ maximum: 0.5, 'x-speed': true })

@@ -22,6 +22,7 @@ const offered: Readonly<Record<string, string>> = {
   '/joint_states': 'sensor_msgs/JointState',
   '/rosout': 'rcl_interfaces/Log',
   '/camera/image/compressed': 'sensor_msgs/CompressedImage',
+  '/navigate_to_pose/_action/status': 'action_msgs/GoalStatusArray',
 }
 
 export interface FakeRos extends AsyncDisposable {

@@ -12,22 +12,24 @@ import { findProgram } from '../programs/installed-programs.ts'
 import { waitFor } from '../world/wait.ts'
 
 const ROBOT = fileURLToPath(new URL('robot.py', import.meta.url))
+const PLANNER = fileURLToPath(new URL('planner.py', import.meta.url))
 /** The Python of Debian, which has rospy. */
 const PYTHON = '/usr/bin/python3'
+const ACTIONLIB = '/usr/lib/python3/dist-packages/actionlib'
 const KEPT_CHARACTERS = 8_000
 
 /** Installs ROS 1 if possible. Returns the reason why it is missing; undefined if it is there. */
 export async function ros1IsMissing(): Promise<string | undefined> {
-  const isThere = () => findProgram('roscore') !== undefined && existsSync(PYTHON)
-  if (!isThere()) await installOnDebian('ros-base', 'python3-rospy')
-  return isThere() ? undefined : 'ROS 1 is not installed (Debian: ros-base, python3-rospy)'
+  const isThere = () => findProgram('roscore') !== undefined && existsSync(PYTHON) && existsSync(ACTIONLIB)
+  if (!isThere()) await installOnDebian('ros-base', 'python3-rospy', 'python3-actionlib')
+  return isThere() ? undefined : 'ROS 1 is not installed (Debian: ros-base, python3-rospy, python3-actionlib)'
 }
 
-/** A robot with ROS 1: a master, a base with odometry, a lidar, a battery and a log, and a camera. */
+/** A robot with ROS 1: a master, a base with odometry, a lidar, a battery, a log, a camera and a planner. */
 export interface Ros1Robot extends AsyncDisposable {
   /** Address of the master. */
   readonly url: string
-  /** Text of a robot.yaml for it. */
+  /** Text of a robot.yaml for it, without the planner. */
   readonly settings: string
   /** Ends all its programs, as a crash does. */
   kill(): Promise<void>
@@ -83,9 +85,10 @@ export async function startRos1Robot(): Promise<Ros1Robot> {
           throw new Error(`roscore has not started: ${output}`)
       })
       run(PYTHON, '-B', ROBOT)
+      run(PYTHON, '-B', PLANNER)
       await waitFor(async () => {
         const state = await (await fetch(url, { method: 'POST', body: systemState })).text()
-        for (const topic of ['/cmd_vel', '/odom', '/camera/image_raw'])
+        for (const topic of ['/cmd_vel', '/odom', '/camera/image_raw', '/move_base_simple/goal'])
           if (!state.includes(topic)) throw new Error(`${topic} is missing: ${output}`)
       })
     },
