@@ -363,6 +363,38 @@ describe('the operator', () => {
     expect(scenario.robot?.frames.at(-1)).toEqual({ type: 'stop', reason: 'operator_lost', latched: false })
     expect(scenario.session.unattendedMs(111)).toBe(100)
   })
+
+  test.each(['control', 'goal'] as const)(
+    'halts a robot that accepts goals and obeys a %s by connecting again',
+    (move) => {
+      const scenario = createScenario()
+      scenario.connectRobot()
+      scenario.acceptGoals()
+      scenario.join('control')
+      expect(scenario[move]()).toBe('pass')
+      const second = scenario.join('control')
+      expect(scenario.robot?.frames.at(-1)).toEqual({ type: 'stop', reason: 'operator_lost', latched: false })
+      expect(second.frames).toMatchObject([{ type: 'state', stop: { reason: 'operator_lost' } }])
+      expect(scenario.session.stream).toMatchObject({ moving: false, goalId: null })
+    },
+  )
+
+  test.each([
+    ['the robot has reported the end of a goal', ({ session }) => session.stream.endGoal('dock')],
+    ['a goal was canceled', ({ cancelGoal }) => cancelGoal()],
+  ] as [string, (scenario: ReturnType<typeof createScenario>) => void][])(
+    'halts the robot by leaving, also after %s',
+    (_what, end) => {
+      const scenario = createScenario()
+      scenario.connectRobot()
+      scenario.acceptGoals()
+      scenario.join('control')
+      scenario.goal()
+      end(scenario)
+      scenario.leave(0)
+      expect(scenario.robot?.frames.at(-1)).toMatchObject({ type: 'stop', reason: 'operator_lost' })
+    },
+  )
 })
 
 test.each([

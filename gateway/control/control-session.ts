@@ -355,8 +355,9 @@ export class ControlSession {
   }
 
   /**
-   * Adds the connection of a user who may hold control, and closes the one of this user that it replaces. Returns `older`, and closes the
-   * new connection instead, if it is the older one: its admission took longer. Returns `full` if too many users are there.
+   * Adds the connection of a user who may hold control, and closes the one of this user that it replaces. A robot that reports its
+   * autonomy halts then. Returns `older`, and closes the new connection instead, if it is the older one: its admission took longer.
+   * Returns `full` if too many users are there.
    */
   joinController(connection: ParticipantMember, nowMs: number): 'joined' | 'older' | 'full' {
     const before = this.#controllers.get(connection.account)
@@ -365,6 +366,9 @@ export class ControlSession {
       return 'older'
     }
     if (!before && !this.#holds(connection) && this.#controllers.size >= MAX_CONTROLLERS) return 'full'
+    // A robot that accepts goals counts on it: until a halt, all numbers are of one connection.
+    const drove = before !== undefined && before === this.#operator && this.#robot?.autonomy
+    if (drove && this.stops.haltIfMoving('operator_lost', nowMs)) this.broadcastState(nowMs)
     this.#controllers.set(connection.account, connection)
     if (this.#holds(connection)) this.#setOperator(connection)
     connection.enterSession(this)
