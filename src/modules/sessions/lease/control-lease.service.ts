@@ -36,6 +36,7 @@ import {
   readLease,
   requestView,
 } from './lease-store.ts'
+import { createTurns } from './turns.ts'
 
 /** How long an offer or a request waits for an answer. */
 const CONTROL_REQUEST_LIFETIME_MS = 60_000
@@ -330,7 +331,7 @@ export function createControlLeases(deps: {
       try {
         const session = await queries.get(caller, sessionId)
         await takeTurn(
-          sessionId,
+          { sessionId, userId: caller.userId },
           // Most refusals need no lock, so that many who reach for control at once do not wait for each other.
           () => judge(db, session, caller, command),
           () =>
@@ -411,25 +412,6 @@ export function createControlLeases(deps: {
 export type ControlLeases = ReturnType<typeof createControlLeases>
 
 type JudgedSession = LeasedSession & Parameters<typeof readLease>[1]
-
-/**
- * Creates what lets one command at a time change a session, of those in this process. The others are judged again after each change,
- * so that most of them are refused without a transaction.
- */
-function createTurns() {
-  const turns = new Map<string, Promise<unknown>>()
-  return async (sessionId: string, check: () => Promise<unknown>, change: () => Promise<void>) => {
-    for (;;) {
-      await check()
-      const earlier = turns.get(sessionId)
-      if (earlier === undefined) break
-      await earlier.catch(() => {}) // its own request reports it
-    }
-    const turn = change().finally(() => turns.delete(sessionId))
-    turns.set(sessionId, turn)
-    await turn
-  }
-}
 
 /** Returns the caller as a participant. Who acts for another organization is none as its member. */
 function meOf(
