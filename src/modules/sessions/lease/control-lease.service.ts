@@ -97,12 +97,12 @@ export function createControlLeases(deps: {
     if (caller.isProgram || !isAhead(command)) return () => {}
     const key = `${sessionId} ${userId}`
     const count = (change: 1 | -1) => {
-      const before = ahead.get(key) ?? 0
-      const after = before + change
+      const after = (ahead.get(key) ?? 0) + change
       if (after === 0) ahead.delete(key)
       else ahead.set(key, after)
-      if (before === 0 || after === 0)
-        bus.publish('control.changing', { sessionId, begins: after > 0, userId, organization })
+      // Each begin: the gateway gives up the wait for an earlier one, and who asks again must not find the robot moving.
+      if (change === 1 || after === 0)
+        bus.publish('control.changing', { sessionId, begins: change === 1, userId, organization })
     }
     count(1)
     return () => count(-1)
