@@ -364,12 +364,72 @@ describe('the operator', () => {
     expect(scenario.robot?.frames.at(-1)).toEqual({ type: 'stop', reason: 'operator_lost', latched: false })
     expect(scenario.session.unattendedMs(111)).toBe(100)
   })
+
+  test.each(['control', 'goal'] as const)(
+    'halts a robot that accepts goals and obeys a %s by connecting again',
+    (move) => {
+      const scenario = createScenario()
+      scenario.connectRobot()
+      scenario.acceptGoals()
+      scenario.join('control')
+      expect(scenario[move]()).toBe('pass')
+      const second = scenario.join('control')
+      expect(scenario.robot?.frames.at(-1)).toEqual({ type: 'stop', reason: 'operator_lost', latched: false })
+      expect(second.frames).toMatchObject([{ type: 'state', stop: { reason: 'operator_lost' } }])
+      expect(scenario.session.stream).toMatchObject({ moving: false, goalId: null })
+    },
+  )
+
+  test.each([
+    ['the robot has reported the end of a goal', ({ session }) => session.stream.endGoal('dock')],
+    ['a goal was canceled', ({ cancelGoal }) => cancelGoal()],
+  ] as [string, (scenario: ReturnType<typeof createScenario>) => void][])(
+    'halts the robot by leaving, also after %s',
+    (_what, end) => {
+      const scenario = createScenario()
+      scenario.connectRobot()
+      scenario.acceptGoals()
+      scenario.join('control')
+      scenario.goal()
+      end(scenario)
+      scenario.leave(0)
+      expect(scenario.robot?.frames.at(-1)).toMatchObject({ type: 'stop', reason: 'operator_lost' })
+    },
+  )
+})
+
+describe('a change of control that is announced', () => {
+  test('holds up commands until the last of those who change it has ended', () => {
+    const { session } = createScenario()
+    session.beginChanging('supervisor', 1_000, 1)
+    session.beginChanging(OPERATOR_ID, 1_000, 1)
+    session.endChanging(OPERATOR_ID)
+    expect(session.isChanging(() => 2)).toBe(true)
+    session.endChanging('supervisor')
+    expect(session.isChanging(() => 2)).toBe(false)
+  })
+
+  test('ends by itself, and with the change', () => {
+    const { session } = createScenario()
+    session.beginChanging('supervisor', 1_000, 1)
+    session.beginChanging('owner', 2_000, 1)
+    expect([999, 1_000, 1_999, 2_000].map((nowMs) => session.isChanging(() => nowMs))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
+    session.beginChanging('supervisor', 9_000, 3_000)
+    session.applyLease(leaseOf('supervisor', 2), 3_000)
+    expect(session.isChanging(() => 3_000)).toBe(false)
+  })
 })
 
 test.each([
   ['another operator', 'robot_slow', ({ join }) => join('control')],
   ['the end of its operator', 'robot_slow', ({ leave }) => leave(0)],
   ['a stop', 'stopped', ({ requestStop }) => requestStop(OPERATOR_ID)],
+  ['a change of control', 'robot_slow', ({ session }) => session.beginChanging(OWNER_ID, 1_000, 1)],
   ['a pause', 'session_paused', ({ apply }) => apply({ status: 'PAUSED' })],
   ['the deadman', 'expired', ({ expireDeadman }) => expireDeadman()],
   ['the end of the connection of its robot', 'robot_offline', ({ disconnectRobot }) => disconnectRobot()],
@@ -396,6 +456,15 @@ test.each([
     expect(dropped).toEqual([['waits', why]])
   },
 )
+
+test('a command that waits for a robot at rest does not outlast the announcement of a change of control', () => {
+  const { session, connectRobot, join } = createScenario()
+  connectRobot()
+  join('control')
+  session.stream.buffer({ frame: 'waits', seq: 9, createdAtMs: 1, validUntilMs: 400 })
+  session.beginChanging(OWNER_ID, 1_000, 1)
+  expect(session.stream.takeBuffered()).toBeNull()
+})
 
 test('who takes control after joining counts as the operator that the session has had', () => {
   const { session, join } = createScenario({ driven: false, lease: leaseOf('another') })

@@ -44,6 +44,8 @@ function controlRulesOf(schema: ControlSchema | null): ControlRules | null {
 
 /** Observers of one session at one gateway. */
 const MAX_OBSERVERS = 100
+/** Users who are changing who holds control of one session; no more can keep its robot halted. */
+const MAX_CHANGING = 32
 /** Users of one session at one gateway who may hold control. */
 const MAX_CONTROLLERS = 32
 
@@ -126,8 +128,8 @@ export class ControlSession {
   #lease: Lease
   /** The epoch that the robot's connection was told last. */
   #toldEpoch = FIRST_EPOCH
-  /** Until when no command passes because a user is taking, returning or revoking control; null if none is. */
-  #changing: { readonly userId: string; readonly untilMs: number } | null = null
+  /** Until when no command passes because users are taking, returning or revoking control. */
+  readonly #changing = new Map<string, number>()
   /** What the robot was told and reported last, for the next holder. */
   #lastCommand: string | ArrayBuffer | null = null
   #lastTelemetry: string | ArrayBuffer | null = null
@@ -357,8 +359,9 @@ export class ControlSession {
   }
 
   /**
-   * Adds the connection of a user who may hold control, and closes the one of this user that it replaces. Returns `older`, and closes the
-   * new connection instead, if it is the older one: its admission took longer. Returns `full` if too many users are there.
+   * Adds the connection of a user who may hold control, and closes the one of this user that it replaces. A robot that reports its
+   * autonomy halts then. Returns `older`, and closes the new connection instead, if it is the older one: its admission took longer.
+   * Returns `full` if too many users are there.
    */
   joinController(connection: ParticipantMember, nowMs: number): 'joined' | 'older' | 'full' {
     const before = this.#controllers.get(connection.account)
@@ -367,6 +370,9 @@ export class ControlSession {
       return 'older'
     }
     if (!before && !this.#holds(connection) && this.#controllers.size >= MAX_CONTROLLERS) return 'full'
+    // A robot that accepts goals counts on it: until a halt, all numbers are of one connection.
+    const drove = before !== undefined && before === this.#operator && this.#robot?.autonomy
+    if (drove && this.stops.haltIfMoving('operator_lost', nowMs)) this.broadcastState(nowMs)
     this.#controllers.set(connection.account, connection)
     if (this.#holds(connection)) this.#setOperator(connection)
     connection.enterSession(this)
@@ -388,7 +394,7 @@ export class ControlSession {
    */
   applyLease(lease: Lease, nowMs: number): void {
     if (lease.epoch <= this.#lease.epoch) return
-    this.#changing = null
+    this.#changing.clear()
     if (!this.stops.latched) this.stops.halt('control_transferred', nowMs)
     this.#lease = lease
     this.#setOperator(this.#controllers.get(lease.holder?.user_id ?? '') ?? null)
@@ -404,20 +410,25 @@ export class ControlSession {
    * command passes.
    */
   beginChanging(userId: string, untilMs: number, nowMs: number): void {
-    this.#changing = { userId, untilMs }
+    this.#changing.delete(userId) // the one that ends first comes first
+    this.isChanging(() => nowMs) // forgets those that took too long
+    if (this.#changing.size < MAX_CHANGING) this.#changing.set(userId, untilMs)
     if (this.stops.haltIfMoving('control_transferred', nowMs)) this.broadcastState(nowMs)
+    else this.stream.clearMotion('robot_slow') // a command that waits for its robot
   }
 
-  /** Lets commands pass again, after the database has refused the change. */
+  /** Lets commands pass again, after the database has refused the change, unless another user is changing who holds control. */
   endChanging(userId: string): void {
-    if (this.#changing?.userId === userId) this.#changing = null
+    this.#changing.delete(userId)
   }
 
   /** Returns whether control is changing hands at this moment. */
   isChanging(nowMs: () => number): boolean {
-    if (this.#changing === null) return false
-    if (nowMs() < this.#changing.untilMs) return true
-    this.#changing = null
+    if (this.#changing.size === 0) return false
+    for (const [userId, untilMs] of this.#changing) {
+      if (nowMs() < untilMs) return true
+      this.#changing.delete(userId)
+    }
     return false
   }
 

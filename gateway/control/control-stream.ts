@@ -73,9 +73,9 @@ export class ControlStream implements Gate {
   }
   /** Whether a command or a goal may have set the robot in motion since the last halt. */
   get moving(): boolean {
-    return this.#moving || this.#goalId !== null
+    return this.#moving
   }
-  /** The goal that the robot drives to; null without one. */
+  /** The goal that the robot drives to, as far as it says; null without one. */
   get goalId(): string | null {
     return this.#goalId
   }
@@ -128,9 +128,10 @@ export class ControlStream implements Gate {
   beginGoal(goalId: string): void {
     this.clearMotion('robot_slow')
     this.#goalId = goalId
+    this.#moving = true
   }
 
-  /** Notes that the robot does not drive to this goal any more. */
+  /** Notes that the robot does not drive to this goal any more. It counts as moving until a halt: what it reports is no proof. */
   endGoal(goalId: string): void {
     if (this.#goalId === goalId) this.#goalId = null
   }

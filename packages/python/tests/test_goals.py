@@ -67,6 +67,20 @@ class RobotGoalTest(RobotFixture):
         expected = [("goal", "a"), ("canceled", "a", "replaced"), ("goal", "b"), ("canceled", "b", "control"), ("control", 1), ("goal", "c")]
         self.assertEqual(self.robot.calls, expected)
 
+    async def test_a_goal_that_is_canceled_while_it_replaces_another_does_not_begin(self) -> None:
+        await self.connect()
+        await self.drive_to("a")
+        told = self.robot.on_goal_canceled
+
+        def cancel_the_next(goal_id: str, reason: str) -> None:
+            told(goal_id, reason)
+            self.core.guard.cancel_goal("b")
+
+        self.robot.on_goal_canceled = cancel_the_next  # type: ignore[method-assign]
+        self.goal("b")
+        await self.until(lambda: ("stop", "goal_canceled") in self.robot.calls and not self.core.guard.moving)
+        self.assertNotIn(("goal", "b"), self.robot.calls)
+
     async def test_a_goal_needs_no_commands_and_the_command_after_it_does(self) -> None:
         await self.connect({"deadman_ms": 1}, deadman_margin_ms=0)
         await self.drive_to("a")

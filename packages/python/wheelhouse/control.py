@@ -308,7 +308,8 @@ class Guard:
     def cancel_goal(self, goal_id: str) -> None:
         """Halts the robot if it obeys this goal, or is about to."""
         with self._lock:
-            if goal_id in (self._goal, self._command and self._command.goal_id):
+            about_to = [command.goal_id for command in (self._command, self._obeying) if command is not None]
+            if goal_id in (self._goal, *about_to):
                 self._request_stop("goal_canceled", canceled="canceled")
 
     def goal_ended(self, goal_id: str) -> bool:

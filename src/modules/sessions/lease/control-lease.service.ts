@@ -36,6 +36,7 @@ import {
   readLease,
   requestView,
 } from './lease-store.ts'
+import { createTurns } from './turns.ts'
 
 /** How long an offer or a request waits for an answer. */
 const CONTROL_REQUEST_LIFETIME_MS = 60_000
@@ -96,12 +97,12 @@ export function createControlLeases(deps: {
     if (caller.isProgram || !isAhead(command)) return () => {}
     const key = `${sessionId} ${userId}`
     const count = (change: 1 | -1) => {
-      const before = ahead.get(key) ?? 0
-      const after = before + change
+      const after = (ahead.get(key) ?? 0) + change
       if (after === 0) ahead.delete(key)
       else ahead.set(key, after)
-      if (before === 0 || after === 0)
-        bus.publish('control.changing', { sessionId, begins: after > 0, userId, organization })
+      // Each begin: the gateway gives up the wait for an earlier one, and who asks again must not find the robot moving.
+      if (change === 1 || after === 0)
+        bus.publish('control.changing', { sessionId, begins: change === 1, userId, organization })
     }
     count(1)
     return () => count(-1)
@@ -330,7 +331,7 @@ export function createControlLeases(deps: {
       try {
         const session = await queries.get(caller, sessionId)
         await takeTurn(
-          sessionId,
+          { sessionId, userId: caller.userId },
           // Most refusals need no lock, so that many who reach for control at once do not wait for each other.
           () => judge(db, session, caller, command),
           () =>
@@ -411,25 +412,6 @@ export function createControlLeases(deps: {
 export type ControlLeases = ReturnType<typeof createControlLeases>
 
 type JudgedSession = LeasedSession & Parameters<typeof readLease>[1]
-
-/**
- * Creates what lets one command at a time change a session, of those in this process. The others are judged again after each change,
- * so that most of them are refused without a transaction.
- */
-function createTurns() {
-  const turns = new Map<string, Promise<unknown>>()
-  return async (sessionId: string, check: () => Promise<unknown>, change: () => Promise<void>) => {
-    for (;;) {
-      await check()
-      const earlier = turns.get(sessionId)
-      if (earlier === undefined) break
-      await earlier.catch(() => {}) // its own request reports it
-    }
-    const turn = change().finally(() => turns.delete(sessionId))
-    turns.set(sessionId, turn)
-    await turn
-  }
-}
 
 /** Returns the caller as a participant. Who acts for another organization is none as its member. */
 function meOf(
