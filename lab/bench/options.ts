@@ -37,7 +37,7 @@ export interface RelayPlan {
 }
 
 /** Control that changes hands. */
-export interface ControlPlan {
+interface ControlPlan {
   /** Takeovers, one after the other. */
   readonly takeovers: number
   /** Takeovers at once, and the number of supervisors who send them. */
