@@ -44,24 +44,24 @@ export class OrderedFrames {
    * not read earlier frames.
    */
   sendGoal(frame: string, nowMs: number): boolean {
-    return this.#connection.sendIfFlowing(this.#numberStop(frame), nowMs)
+    return this.#connection.sendIfFlowing(this.#numberAlone(frame), nowMs)
   }
 
   /** Sends a stop, or the end of a goal, over both transports at once. */
   sendStop(frame: string, nowMs: number): void {
-    this.#sendTwice(this.#numberStop(frame), nowMs)
+    this.#sendTwice(this.#numberAlone(frame), nowMs)
   }
 
   /** Sends a stop again, which a robot that does not read may miss on the WebSocket. */
   repeatStop(frame: string, nowMs: number): void {
-    const numbered = this.#numberStop(frame)
+    const numbered = this.#numberAlone(frame)
     this.#connection.channel?.send(numbered)
     this.#connection.sendIfFlowing(numbered, nowMs)
   }
 
   /** Sends the end of a latched stop, over the WebSocket: until then the robot stays halted. */
   sendStopCleared(frame: string, nowMs: number): void {
-    this.#connection.send(this.#numberStop(frame), nowMs)
+    this.#connection.send(this.#numberAlone(frame), nowMs)
   }
 
   /** Sends the allowed speed over both transports at once, before the first control frame that it concerns. */
@@ -92,7 +92,7 @@ export class OrderedFrames {
     return withFields(frame, `"order":${this.#nextOrder()},"after":${this.#after}`)
   }
 
-  #numberStop(frame: string): string {
+  #numberAlone(frame: string): string {
     return this.#numbered ? withFields(frame, `"order":${this.#nextOrder()}`) : frame
   }
 

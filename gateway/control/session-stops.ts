@@ -68,7 +68,7 @@ export class SessionStops {
     }
   }
 
-  /** Halts the robot until the next control frame. */
+  /** Halts the robot until the next control frame or goal. */
   halt(reason: StopReason, nowMs: number): void {
     // Sent first: if sending fails, the robot still counts as moving, and the deadman timer tries again.
     this.#owner.robot?.ordered.sendStop(stopFrame(reason, false), nowMs)
@@ -76,7 +76,7 @@ export class SessionStops {
     this.#latch.halt(reason)
   }
 
-  /** Halts the robot if a control frame since the last halt may have set it in motion. Returns whether it did. */
+  /** Halts the robot if a control frame or a goal since the last halt may have set it in motion. Returns whether it did. */
   haltIfMoving(reason: StopReason, nowMs: number): boolean {
     if (!this.#owner.stream.moving) return false
     this.halt(reason, nowMs)
@@ -238,7 +238,7 @@ const MIN_RESEND_MS = 250
 
 /**
  * The stop in force for the robot of one session. A latched stop stays until it is cleared; any other one ends with the
- * next control frame that passes.
+ * next control frame or goal that passes.
  */
 class StopLatch {
   #stop: DriveStop | null = null
@@ -263,7 +263,7 @@ class StopLatch {
     return !known
   }
 
-  /** Notes a stop that ends with the next control frame, unless a stop is latched. */
+  /** Notes a stop that ends with the next control frame or goal, unless a stop is latched. */
   halt(reason: string): void {
     if (!this.latched) this.#stop = { reason, latched: false, recorded: false }
   }

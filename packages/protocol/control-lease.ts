@@ -57,8 +57,8 @@ export const TransferReason = z.enum([
 export type TransferReason = z.infer<typeof TransferReason>
 
 /**
- * Tells participants, and the robot, who controls it. It comes with every change, and after the first `state` to those who are not the
- * operator of an unchanged session; robots and operators of a session in which control never changed hands do not get it.
+ * Tells participants, and the robot, who controls it. It comes with every change, and to a new connection once control has changed
+ * hands. Before that, only those who may hold control but do not get it, after their first `state`.
  */
 export const LeaseFrame = z.looseObject({
   type: z.literal('lease'),
@@ -96,7 +96,7 @@ export const ControlRequest = z
       .nullable()
       .meta({
         description:
-          'The user to whom control is offered; null for any supervisor: the sender asks for help. Of a request: null, the holder decides.',
+          'The user to whom control is offered; null for everybody who could take over: the sender asks for help. Of a request: null, the holder decides.',
         examples: [exampleIds.client],
       }),
     reason: z

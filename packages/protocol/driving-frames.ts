@@ -128,9 +128,9 @@ export const observerFrameTypes: ReadonlySet<string> = new Set(['stop', 'ping'])
 
 /** The stop in force. */
 export const DriveStop = z.object({
-  /** `deadman`, `operator_lost`, `latency`, `video_stale`, `session_paused`, or the text of the participant who requested it. */
+  /** A `StopReason`, or the text of the participant who requested it. */
   reason: z.string(),
-  /** A latched stop lasts until a participant clears it; any other ends with the next relayed control frame. */
+  /** A latched stop lasts until a participant clears it; any other ends with the next relayed control frame or goal. */
   latched: z.boolean(),
   /** The database has the stop, so it outlives this gateway. False only while the database is unavailable. */
   recorded: z.boolean(),

@@ -62,7 +62,10 @@ export class CommandReceiver {
   #limiterRules: ControlRules | null = null
   #deadmanMs = 0
   #lastSeq = -1
-  /** The newest number of a command or goal since the last halt: until then, all are of one operator's connection. -1 after it. */
+  /**
+   * The newest number of a command or goal since the last stop or end of a goal: until then, all are of one operator's connection. -1
+   * after it.
+   */
   #obeyedSeq = -1
   /** The goal that the robot drives to. */
   #goalId: string | null = null
@@ -126,7 +129,10 @@ export class CommandReceiver {
     } else if (frame.type === 'goal') {
       if (this.#sequence.accept(frame.order)) this.#goal(frame)
     } else if (frame.type === 'cancel_goal') {
-      if (this.#sequence.accept(frame.order) && frame.goal_id === this.#goalId) this.#cancelGoal('canceled')
+      if (this.#sequence.accept(frame.order) && frame.goal_id === this.#goalId) {
+        this.#obeyedSeq = -1 // no stop follows, and the operator may connect again
+        this.#cancelGoal('canceled')
+      }
     } else if (frame.type === 'stop') {
       const { order, latched } = frame
       if (latched ? this.#sequence.acceptLatch(order) : this.#sequence.accept(order)) this.#stopNow(frame)
@@ -137,7 +143,7 @@ export class CommandReceiver {
   goalEnded(goalId: string): void {
     if (goalId !== this.#goalId) return
     this.#goalId = null
-    this.#obeyedSeq = -1 // the operator may connect again without a halt in between
+    this.#obeyedSeq = -1 // the operator may connect again without a stop in between
   }
 
   #goal({ session_id, seq, epoch = FIRST_EPOCH, t, ttl_ms, goal_id, frame, x, y, heading }: Goal): void {

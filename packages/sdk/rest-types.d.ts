@@ -4528,7 +4528,7 @@ export interface components {
             /** @example Olga */
             from_name: string;
             /**
-             * @description The user to whom control is offered; null for any supervisor: the sender asks for help. Of a request: null, the holder decides.
+             * @description The user to whom control is offered; null for everybody who could take over: the sender asks for help. Of a request: null, the holder decides.
              * @example 7c9a2d54-3e61-4b0f-8d27-5a1c6f9e0b34
              */
             to: string | null;
@@ -7478,7 +7478,7 @@ export interface components {
             group_id?: string;
             /** @description Who may drive the robot; missing for members of the organization and operators of the marketplace. */
             operators?: components["schemas"]["RobotOperators"];
-            /** @description Who controls the robot after the connection of who controlled it is lost; missing for who controlled it before. */
+            /** @description Who gets control when the connection of its holder is lost; missing for the last person who held it before and is connected. */
             control_loss?: components["schemas"]["ControlLoss"];
             /**
              * @description The token with which the robot connects.
@@ -7816,7 +7816,7 @@ export interface components {
             group_id?: string;
             /** @description Who may drive the robot; missing for members of the organization and operators of the marketplace. */
             operators?: components["schemas"]["RobotOperators"];
-            /** @description Who controls the robot after the connection of who controlled it is lost; missing for who controlled it before. */
+            /** @description Who gets control when the connection of its holder is lost; missing for the last person who held it before and is connected. */
             control_loss?: components["schemas"]["ControlLoss"];
         };
         /** @description A robot with its owner and its open session, for admins. */
@@ -26447,7 +26447,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description offer gives control away, to one user or, without `to`, to any supervisor. request asks the holder. accept and deny answer one of them. take_over takes control by right: people from policies, supervisors from operators, owners from all. return gives it back to who had it before. revoke takes it away, so that nobody has it; with a requestId it withdraws your own offer or request.
+                     * @description offer gives control away, to one user or, without `to`, to everybody who could take over. request asks the holder. accept and deny answer one of them. take_over takes control by right: people from policies, supervisors from operators, owners from all. return gives it back to who had it before. revoke takes it away, so that nobody has it; with a requestId it withdraws your own offer or request.
                      * @enum {string}
                      */
                     action: "offer" | "request" | "accept" | "deny" | "take_over" | "return" | "revoke";

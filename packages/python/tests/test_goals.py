@@ -133,6 +133,15 @@ class RobotGoalTest(RobotFixture):
         await self.drive_to("b")
         self.assertEqual(self.robot.calls, [("goal", "a"), ("goal", "b")])
 
+    async def test_after_a_cancellation_the_next_connection_of_the_operator_may_send_a_goal(self) -> None:
+        await self.connect()
+        self.seq = 100
+        await self.drive_to("a")
+        self.receive({"type": "cancel_goal", "goal_id": "a"})
+        await self.until(lambda: ("canceled", "a", "canceled") in self.robot.calls)
+        self.seq = 0
+        await self.drive_to("b")
+
     async def test_a_goal_that_on_goal_begins_during_its_cancellation_is_canceled_again(self) -> None:
         began, may_go_on = threading.Event(), threading.Event()
         self.addCleanup(may_go_on.set)

@@ -305,12 +305,14 @@ class Guard:
             if answer:
                 self._unanswered = reason
 
-    def cancel_goal(self, goal_id: str) -> None:
-        """Halts the robot if it obeys this goal, or is about to."""
+    def cancel_goal(self, goal_id: str) -> bool:
+        """Halts the robot if it obeys this goal, or is about to. Returns whether it does."""
         with self._lock:
             about_to = [command.goal_id for command in (self._command, self._obeying) if command is not None]
-            if goal_id in (self._goal, *about_to):
-                self._request_stop("goal_canceled", canceled="canceled")
+            if goal_id not in (self._goal, *about_to):
+                return False
+            self._request_stop("goal_canceled", canceled="canceled")
+            return True
 
     def goal_ended(self, goal_id: str) -> bool:
         """Notes that the robot has reported the end of a goal, and stands. Returns whether it was its goal."""

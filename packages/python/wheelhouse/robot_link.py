@@ -99,7 +99,8 @@ class RobotLink:
         self._motion = _motion_of(own)
         self._age, self._order, self._last_seq = FrameAge(), FrameOrder(), -1
         self._obeyed_seq = -1
-        """The newest number of a command or goal since the last halt: until then, all are of one operator's connection. -1 after it."""
+        """The newest number of a command or goal since the last stop or end of a goal: until then, all are of one operator's connection. -1
+        after it."""
         self._epoch = FIRST_EPOCH
         """The newest epoch of the session's lease: commands of earlier holders do not move the robot."""
         self._lease: Lease | None = None
@@ -281,7 +282,8 @@ class RobotLink:
         elif kind == "goal":
             self._on_goal(frame)
         elif kind == "cancel_goal":
-            self.guard.cancel_goal(frame["goal_id"])
+            if self.guard.cancel_goal(frame["goal_id"]):
+                self._obeyed_seq = -1  # no stop follows, and the operator may connect again
         elif kind == "stop":
             self._obeyed_seq = -1
             self.guard.stop(frame["reason"], latched=latched, answer=True)

@@ -230,7 +230,7 @@ export const RobotDetail = RobotView.extend({
   }),
   control_loss: ControlLoss.optional().meta({
     description:
-      'Who controls the robot after the connection of who controlled it is lost; missing for who controlled it before.',
+      'Who gets control when the connection of its holder is lost; missing for the last person who held it before and is connected.',
   }),
 }).meta({ id: 'RobotDetail', description: 'A robot with its settings.' })
 export type RobotDetail = z.infer<typeof RobotDetail>

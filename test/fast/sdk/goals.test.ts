@@ -179,6 +179,23 @@ describe('a robot', () => {
     expect(received.at(-1)).toEqual(['dock', 1])
   })
 
+  test('accepts the goal of an operator who has connected anew after a cancellation, which no stop follows', async () => {
+    const { gateway, link, received, goal, settled } = await createFixture({
+      onGoalCanceled: (goalId) => {
+        const place = { goalId, x: 1, y: 2, heading: 3 }
+        link.autonomy({ mode: 'manual', goalFrame: 'map', goal: { ...place, status: 'canceled' } })
+      },
+    })
+    goal('first', 500)
+    gateway.send({ type: 'cancel_goal', goal_id: 'first' })
+    goal('second', 1)
+    await settled()
+    expect(received).toEqual([
+      ['first', 500],
+      ['second', 1],
+    ])
+  })
+
   test('ignores a goal that a command or a stop has overtaken on the data channel', async () => {
     const { gateway, received, goal, control, settled } = await createFixture()
     control(2, { order: 4 })

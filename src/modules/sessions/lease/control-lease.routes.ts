@@ -7,7 +7,7 @@ import type { ControlLeases } from './control-lease.service.ts'
 export const ChangeControl = z.strictObject({
   action: ControlAction.meta({
     description:
-      'offer gives control away, to one user or, without `to`, to any supervisor. request asks the holder. accept and deny answer one ' +
+      'offer gives control away, to one user or, without `to`, to everybody who could take over. request asks the holder. accept and deny answer one ' +
       'of them. take_over takes control by right: people from policies, supervisors from operators, owners from all. return gives it ' +
       'back to who had it before. revoke takes it away, so that nobody has it; with a requestId it withdraws your own offer or request.',
   }),

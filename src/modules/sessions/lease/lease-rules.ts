@@ -27,7 +27,7 @@ export interface LeaseState {
 /** The change that a user asks for. */
 export interface LeaseChange {
   readonly action: ControlAction
-  /** To whom control is offered; null for any supervisor. */
+  /** To whom control is offered; null for everybody who could take over. */
   readonly to?: Candidate | null | undefined
   /** The open offer or request that the action concerns; undefined if none was named, null if it is not open. */
   readonly request?:
