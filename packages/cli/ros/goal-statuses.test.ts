@@ -28,60 +28,82 @@ test.each([
   ['ROS 2: aborted', ros2([1, 6]), 'failed'],
 ])('%s', (_name, message, status) => {
   const statuses = new GoalStatuses()
-  statuses.read({ status_list: [] })
-  statuses.expect()
-  expect(statuses.read(message)?.status).toBe(status)
+  statuses.read({ status_list: [] }, 0)
+  statuses.expect(0)
+  expect(statuses.read(message, 0)?.status).toBe(status)
 })
 
 test('the words of the planner are told', () => {
   const statuses = new GoalStatuses()
-  statuses.read(ros1())
-  statuses.expect()
+  statuses.read(ros1(), 0)
+  statuses.expect(0)
   const text = 'Failed to find a valid plan.'
-  expect(statuses.read(ros1(['a', 4, text]))).toEqual({ status: 'failed', message: text })
+  expect(statuses.read(ros1(['a', 4, text]), 0)).toEqual({ status: 'failed', message: text })
 })
 
 test('the first id that appears after the goal is its id', () => {
   const statuses = new GoalStatuses()
-  statuses.read(ros1(['old', 1]))
-  statuses.expect()
-  expect(statuses.read(ros1(['old', 2]))).toBeUndefined()
-  expect(statuses.read(ros1(['old', 2], ['ours', 1], ['later', 1]))).toBeUndefined()
-  expect(statuses.read(ros1(['old', 2], ['ours', 1], ['later', 3]))).toBeUndefined()
-  expect(statuses.read(ros1(['ours', 3]))).toEqual({ status: 'reached' })
-  expect(statuses.read(ros1(['ours', 4])), 'it ends once').toBeUndefined()
+  statuses.read(ros1(['old', 1]), 0)
+  statuses.expect(0)
+  expect(statuses.read(ros1(['old', 2]), 0)).toBeUndefined()
+  expect(statuses.read(ros1(['old', 2], ['ours', 1], ['later', 1]), 0)).toBeUndefined()
+  expect(statuses.read(ros1(['old', 2], ['ours', 1], ['later', 3]), 0)).toBeUndefined()
+  expect(statuses.read(ros1(['ours', 3]), 0)).toEqual({ status: 'reached' })
+  expect(statuses.read(ros1(['ours', 4]), 0), 'it ends once').toBeUndefined()
 })
 
 test('a goal that is replaced or canceled does not end its successor', () => {
   const statuses = new GoalStatuses()
-  statuses.read(ros2())
-  statuses.expect()
-  statuses.read(ros2([1, 2]))
-  statuses.expect()
-  expect(statuses.read(ros2([1, 6], [2, 2]))).toBeUndefined()
+  statuses.read(ros2(), 0)
+  statuses.expect(0)
+  statuses.read(ros2([1, 2]), 0)
+  statuses.expect(0)
+  expect(statuses.read(ros2([1, 6], [2, 2]), 0)).toBeUndefined()
   statuses.forget()
-  expect(statuses.read(ros2([1, 6], [2, 5]))).toBeUndefined()
-  statuses.expect()
-  expect(statuses.read(ros2([2, 5], [3, 4]))).toEqual({ status: 'reached' })
+  expect(statuses.read(ros2([1, 6], [2, 5]), 0)).toBeUndefined()
+  statuses.expect(0)
+  expect(statuses.read(ros2([2, 5], [3, 4]), 0)).toEqual({ status: 'reached' })
+})
+
+test('ids of goals before it that appear late are not its own', () => {
+  const statuses = new GoalStatuses()
+  statuses.read(ros1(), 0)
+  statuses.expect(0)
+  statuses.expect(10)
+  expect(statuses.read(ros1(['first', 2]), 20)).toBeUndefined()
+  expect(statuses.read(ros1(['first', 2], ['second', 3]), 30)).toEqual({ status: 'reached' })
+  statuses.expect(40)
+  statuses.forget()
+  statuses.expect(50)
+  expect(statuses.read(ros1(['third', 8], ['fourth', 4]), 60)?.status).toBe('failed')
+})
+
+test('a goal that never appears does not take the id of a later one', () => {
+  const statuses = new GoalStatuses()
+  statuses.read(ros1(), 0)
+  statuses.expect(0)
+  statuses.forget()
+  statuses.expect(6_000)
+  expect(statuses.read(ros1(['ours', 3]), 6_010)).toEqual({ status: 'reached' })
 })
 
 test('in the first array, what has ended is not the goal', () => {
   for (const interrupt of [false, true]) {
     const statuses = new GoalStatuses()
     if (interrupt) {
-      statuses.read(ros2([9, 2]))
+      statuses.read(ros2([9, 2]), 0)
       statuses.interrupted()
     }
-    statuses.expect()
-    expect(statuses.read(ros2([1, 4], [2, 2]))).toBeUndefined()
-    expect(statuses.read(ros2([1, 4], [2, 6]))?.status).toBe('failed')
+    statuses.expect(0)
+    expect(statuses.read(ros2([1, 4], [2, 2]), 0)).toBeUndefined()
+    expect(statuses.read(ros2([1, 4], [2, 6]), 0)?.status).toBe('failed')
   }
 })
 
 test('arrays that are malformed or too long end nothing', () => {
   const statuses = new GoalStatuses()
-  statuses.read(ros1())
-  statuses.expect()
+  statuses.read(ros1(), 0)
+  statuses.expect(0)
   const long = ros1(...Array.from({ length: 1_025 }, (_, index) => [`${index}`, 3] as const))
   const noStatus = { status_list: [{ goal_id: { id: 'a' }, status: null }] }
   for (const message of [
@@ -92,17 +114,17 @@ test('arrays that are malformed or too long end nothing', () => {
     { status_list: [null, 7, { status: 4, goal_info: { goal_id: { uuid: [1, 2] } } }] },
     noStatus,
   ])
-    expect(statuses.read(message)).toBeUndefined()
-  expect(statuses.read(ros1(['a', 3])), 'of the id without a status').toEqual({ status: 'reached' })
+    expect(statuses.read(message, 0)).toBeUndefined()
+  expect(statuses.read(ros1(['a', 3]), 0), 'of the id without a status').toEqual({ status: 'reached' })
 })
 
 test('an id that stays in the arrays is never new, however many come and go', () => {
   const statuses = new GoalStatuses()
   for (let round = 0; round < 20; round++) {
     const others = Array.from({ length: 1_000 }, (_, index) => [`${round}-${index}`, 3] as const)
-    statuses.read(ros1(['stays', 3], ...others))
+    statuses.read(ros1(['stays', 3], ...others), 0)
   }
-  statuses.expect()
-  expect(statuses.read(ros1(['stays', 3]))).toBeUndefined()
-  expect(statuses.read(ros1(['stays', 3], ['new', 3]))).toEqual({ status: 'reached' })
+  statuses.expect(0)
+  expect(statuses.read(ros1(['stays', 3]), 0)).toBeUndefined()
+  expect(statuses.read(ros1(['stays', 3], ['new', 3]), 0)).toEqual({ status: 'reached' })
 })

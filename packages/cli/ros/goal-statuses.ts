@@ -6,6 +6,10 @@ const MAX_STATUSES = 1_024
 /** Characters of the id of a planner's goal. A goal with a longer one is not recognized. */
 const MAX_PLANNER_ID = 256
 const UUID_BYTES = 16
+/** A goal that no array has by then, in milliseconds, never comes: it was rejected, or no planner runs. */
+const LISTED_WITHIN_MS = 5_000
+/** Goals that were sent and are in no array yet; of more, the oldest are forgotten. */
+const MAX_UNLISTED = 64
 
 /** How a planner says that a goal has ended. */
 export interface GoalEnd {
@@ -31,18 +35,22 @@ const ros2Ends: Readonly<Record<number, GoalEnd>> = { 4: REACHED, 5: CANCELED, 6
 
 /**
  * Finds the goal of this program in the statuses of a planner, which gives it an id of its own: it is the first id that appears after
- * the goal was published. Statuses of other ids never end it.
+ * the goal was published, and after those of goals before it that had not appeared by then. Statuses of other ids never end it.
  */
 export class GoalStatuses {
   /** Ids of all arrays, those of the newest one last; the oldest are forgotten. */
   readonly #known = new Set<string>()
   /** Whether an array has come since ROS is connected. Before, an id may be new here and old to the planner. */
   #hasArray = false
+  /** When the goals were sent whose ids have not appeared, also those that were replaced or canceled since. */
+  #unlisted: number[] = []
+  /** Whether the newest of them is the present goal. */
   #isExpected = false
   #id: string | undefined
 
-  /** Begins to look for a goal: call it before the goal is published. */
-  expect(): void {
+  /** Begins to look for a goal that was published at `nowMs`. */
+  expect(nowMs: number): void {
+    this.#unlisted = [...this.#unlisted, nowMs].slice(-MAX_UNLISTED)
     this.#isExpected = true
     this.#id = undefined
   }
@@ -56,14 +64,18 @@ export class GoalStatuses {
   /** Notes that arrays may have been missed: ROS was gone. */
   interrupted(): void {
     this.forget()
+    this.#unlisted = []
     this.#hasArray = false
   }
 
-  /** Reads an array of either version of ROS. Returns how the goal has ended; undefined if it has not. */
-  read(message: unknown): GoalEnd | undefined {
+  /** Reads an array of either version of ROS that arrived at `nowMs`. Returns how the goal has ended; undefined if it has not. */
+  read(message: unknown, nowMs: number): GoalEnd | undefined {
     const statuses = itemsAt(message, 'status_list')
     if (statuses.length > MAX_STATUSES) return undefined
     let found: GoalEnd | undefined
+    const present = this.#isExpected ? 1 : 0
+    while (this.#unlisted.length > present && (this.#unlisted[0] ?? nowMs) < nowMs - LISTED_WITHIN_MS)
+      this.#unlisted.shift()
     for (let index = 0; index < statuses.length; index++) {
       const id = idOf(statuses[index])
       if (id === undefined) continue
@@ -71,10 +83,7 @@ export class GoalStatuses {
       const isNew = !this.#known.delete(id)
       this.#known.add(id)
       // An id of the first array that has ended was there before.
-      if (isNew && this.#isExpected && (this.#hasArray || !end)) {
-        this.#id = id
-        this.#isExpected = false
-      }
+      if (isNew && (this.#hasArray || !end)) this.#appeared(id)
       if (id === this.#id) found = end
     }
     this.#hasArray = true
@@ -84,6 +93,14 @@ export class GoalStatuses {
     }
     if (found) this.forget()
     return found
+  }
+
+  /** Assigns a new id to the oldest goal without one. */
+  #appeared(id: string): void {
+    this.#unlisted.shift()
+    if (!this.#isExpected || this.#unlisted.length > 0) return
+    this.#id = id
+    this.#isExpected = false
   }
 }
 

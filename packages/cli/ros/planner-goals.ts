@@ -59,12 +59,12 @@ export class PlannerGoals {
         ? undefined
         : `the robot takes goals in ${settings.frame}`
       : 'ROS is not reachable'
-    this.#statuses.expect()
     if (problem !== undefined || !source().publish(settings.topic, poseMessage({ frame, x, y, heading }))) {
       this.end({ status: 'failed', message: problem ?? `nobody takes the goal at ${settings.topic}` })
       return false
     }
     this.#mayPursue = true
+    this.#statuses.expect(performance.now())
     this.report()
     return true
   }
@@ -79,7 +79,7 @@ export class PlannerGoals {
 
   /** Reads an array of statuses of the planner. */
   read(message: unknown): void {
-    const end = this.#statuses.read(message)
+    const end = this.#statuses.read(message, performance.now())
     if (end) this.end(end)
   }
 
