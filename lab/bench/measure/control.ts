@@ -7,7 +7,7 @@ import type { Lab } from '../lab.ts'
 import type { Plan } from '../options.ts'
 import type { Section } from '../report.ts'
 import { HttpConnection, requestBytes } from '../rest/connection.ts'
-import type { ApiUser } from '../rest/fixtures.ts'
+import { type ApiUser, forgetSessionsOf } from '../rest/fixtures.ts'
 import { type ControlTeam, seedControlTeam } from '../rest/team-fixtures.ts'
 import { resetPresence } from '../seed.ts'
 import { figure, percentile } from '../stats.ts'
@@ -60,6 +60,7 @@ export async function measureControl(lab: Lab, plan: Plan): Promise<Section> {
   } finally {
     stage.close()
     await server.stop()
+    await forgetSessionsOf(lab.db, [team.robotId], 'OFFLINE')
   }
 }
 

@@ -125,7 +125,8 @@ export async function forgetSessionsOf(
 ): Promise<void> {
   const ofPairs = 'session_id in (select id from sessions where robot_id = any($1::uuid[]))'
   await db.query('begin')
-  await db.query(`delete from messages where ${ofPairs}`, [robotIds])
+  for (const table of ['messages', 'control_requests', 'control_intervals', 'control_participants'])
+    await db.query(`delete from ${table} where ${ofPairs}`, [robotIds])
   await db.query(`delete from session_events where ${ofPairs}`, [robotIds])
   await db.query(`delete from recordings where ${ofPairs}`, [robotIds])
   await db.query('delete from sessions where robot_id = any($1::uuid[])', [robotIds])
