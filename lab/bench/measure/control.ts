@@ -18,6 +18,9 @@ const MOST_REFUSAL_MS = 1_000
 /** The operator's commands, 50 a second. */
 const COMMAND_EVERY_MS = 20
 
+/** Between two takeovers: what follows the last one, such as notifications, is over then. */
+const SETTLE_MS = 100
+
 /** Measures how fast control changes hands: one takeover after the other, and many at once. */
 export async function measureControl(lab: Lab, plan: Plan): Promise<Section> {
   await resetPresence(lab.db, 'away')
@@ -53,7 +56,7 @@ export async function measureControl(lab: Lab, plan: Plan): Promise<Section> {
         },
       ],
       notes: [
-        `${plan.control.takeovers} takeovers over REST, one after the other, from an operator who sends 50 commands a second; ` +
+        `${plan.control.takeovers} takeovers over REST, 100 ms apart, from an operator who sends 50 commands a second; ` +
           'each is returned. Clients and robot share a process.',
       ],
     }
@@ -134,6 +137,7 @@ async function takeovers({ links, next, act, supervisor, roundTripMs }: Stage, c
       await act(supervisor, 'take_over')
       await Promise.all([halted, granted])
       await Promise.all([act(supervisor, 'return'), next('operator holds')])
+      await delay(SETTLE_MS)
     }
   } finally {
     clearInterval(driving)

@@ -125,8 +125,11 @@ export async function forgetSessionsOf(
 ): Promise<void> {
   const ofPairs = 'session_id in (select id from sessions where robot_id = any($1::uuid[]))'
   await db.query('begin')
-  for (const table of ['messages', 'control_requests', 'control_intervals', 'control_participants'])
-    await db.query(`delete from ${table} where ${ofPairs}`, [robotIds])
+  for (const table of ['messages', 'control_requests', 'control_intervals', 'control_participants']) {
+    // Earlier versions do not have all of them.
+    const { rows } = await db.query('select to_regclass($1) is not null as exists', [table])
+    if (rows[0].exists) await db.query(`delete from ${table} where ${ofPairs}`, [robotIds])
+  }
   await db.query(`delete from session_events where ${ofPairs}`, [robotIds])
   await db.query(`delete from recordings where ${ofPairs}`, [robotIds])
   await db.query('delete from sessions where robot_id = any($1::uuid[])', [robotIds])
