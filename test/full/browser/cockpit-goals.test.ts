@@ -39,7 +39,7 @@ test('the operator sends the robot to a place by a press and a drag, and a key t
   const { height } = (await map.boundingBox())!
   expect(height).toBeGreaterThan(220)
   const pixelsPerM = height / 2 / 5
-  await statusOf(page).getByText('Press where it shall drive').waitFor()
+  await statusOf(page).getByText('Press where it should drive, and drag to set its heading').waitFor()
 
   // Two metres to the right and one up, at the end heading up.
   await pressMap(page, [2 * pixelsPerM, pixelsPerM], [0, 60])
@@ -82,7 +82,7 @@ test('a press gives no goal on an old map, or while the session is paused, and s
   await using fixture = await openCockpit(world, browser)
   const { page, robot, robotId, robotToken } = fixture
   await runCommand(page, 'goal-map')
-  await statusOf(page).getByText('Press where it shall drive').waitFor()
+  await statusOf(page).getByText('Press where it should drive, and drag to set its heading').waitFor()
   await page.keyboard.press('p')
   await page.getByRole('region', { name: 'Status' }).getByText('Paused').waitFor()
   await pressMap(page, [60, 0])
