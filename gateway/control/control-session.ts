@@ -554,13 +554,13 @@ export class ControlSession {
   /** Notes that a control frame was sent to the robot. It ends a stop that is not latched. */
   controlSent(frame: string | ArrayBuffer, nowMs: number): void {
     this.#lastCommand = frame
-    this.stream.setMoving(this.robotConnected) // false if the robot was too slow for the frame
+    this.stream.setDriven(this.robotConnected) // false if the robot was too slow for the frame
     if (this.stops.endHalt()) this.broadcastState(nowMs)
   }
 
-  /** Halts the robot because control frames have stopped. Returns false if it was not moving. */
+  /** Halts the robot because control frames have stopped. Returns false if none of them had set it in motion. */
   expireDeadman(nowMs: number): boolean {
     this.stream.expireDeadman()
-    return this.stops.haltIfMoving('deadman', nowMs)
+    return this.stream.driven && this.stops.haltIfMoving('deadman', nowMs)
   }
 }

@@ -25,7 +25,9 @@ export class ControlStream implements Gate {
   #offsetMs = Number.POSITIVE_INFINITY
   #offsetSeenMs = 0
   #tooLate = false
-  #moving = false
+  #driven = false
+  /** A goal was sent since the last halt. */
+  #underGoal = false
   #goalId: string | null = null
   #buffered: BufferedControl | null = null
   #deadman: NodeJS.Timeout | undefined = undefined
@@ -73,7 +75,11 @@ export class ControlStream implements Gate {
   }
   /** Whether a command or a goal may have set the robot in motion since the last halt. */
   get moving(): boolean {
-    return this.#moving
+    return this.#driven || this.#underGoal
+  }
+  /** Whether a command may have set the robot in motion since the last halt: it then needs further ones. */
+  get driven(): boolean {
+    return this.#driven
   }
   /** The goal that the robot drives to, as far as it says; null without one. */
   get goalId(): string | null {
@@ -128,7 +134,7 @@ export class ControlStream implements Gate {
   beginGoal(goalId: string): void {
     this.clearMotion('robot_slow')
     this.#goalId = goalId
-    this.#moving = true
+    this.#underGoal = true
   }
 
   /** Notes that the robot does not drive to this goal any more. It counts as moving until a halt: what it reports is no proof. */
@@ -151,8 +157,8 @@ export class ControlStream implements Gate {
   }
 
   /** Notes whether a frame that was sent may have set the robot in motion. */
-  setMoving(moving: boolean): void {
-    this.#moving = moving
+  setDriven(driven: boolean): void {
+    this.#driven = driven
   }
 
   /** Buffers a frame; returns the one that it replaces. */
@@ -185,7 +191,8 @@ export class ControlStream implements Gate {
 
   /** Ends all motion: no earlier frame can move the robot any more. `why` applies to the frame that is buffered. */
   clearMotion(why: DropReason): void {
-    this.#moving = false
+    this.#driven = false
+    this.#underGoal = false
     this.#goalId = null
     this.#discard(why)
     clearTimeout(this.#deadman)
