@@ -398,6 +398,21 @@ describe('the operator', () => {
   )
 })
 
+test('only commands have a deadman, also after a goal, for which the robot counts as moving', () => {
+  const scenario = createScenario()
+  scenario.connectRobot()
+  scenario.acceptGoals()
+  scenario.join('control')
+  scenario.goal()
+  scenario.session.stream.endGoal('dock')
+  scenario.expireDeadman()
+  expect(scenario.robot?.frames).not.toContainEqual(expect.objectContaining({ reason: 'deadman' }))
+  expect(scenario.session.stream.moving).toBe(true)
+  scenario.control()
+  scenario.expireDeadman()
+  expect(scenario.robot?.frames.at(-1)).toMatchObject({ type: 'stop', reason: 'deadman' })
+})
+
 describe('a change of control that is announced', () => {
   test('holds up commands until the last of those who change it has ended', () => {
     const { session } = createScenario()

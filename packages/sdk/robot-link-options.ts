@@ -135,7 +135,7 @@ export interface RobotLinkOptions {
   /**
    * Called for a goal to drive to, at once; never for one that must not be obeyed, as one that is late. Keep the robot's speed below
    * `limits.speed_scale` of the link times its maximum, and tell with `autonomy` how it goes. Robots that have not named a `goalFrame`
-   * receive none.
+   * receive none. It needs `onGoalCanceled`.
    */
   readonly onGoal?: (goal: RobotGoal) => void
   /** Called when the robot must give up its goal, and halt unless a command or a newer goal follows. Not after it has reported the end. */

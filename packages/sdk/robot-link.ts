@@ -100,6 +100,10 @@ export class RobotLink {
     if (!/^[\x21-\x7e]+$/.test(options.token)) throw new TypeError('token must be printable, without spaces')
     const Socket = options.WebSocket ?? robotWebSocket
     if (!Socket) throw new TypeError('a robot needs a WebSocket that can set headers')
+    if (options.onGoal && !options.onGoalCanceled)
+      throw new TypeError(
+        'onGoal needs onGoalCanceled: nothing else would halt the robot when its goal is canceled',
+      )
     this.#options = options
     this.#backoff = new Backoff(options.reconnect)
     this.#commands = new CommandReceiver(options)

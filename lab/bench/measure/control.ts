@@ -19,7 +19,7 @@ const MOST_REFUSAL_MS = 1_000
 const COMMAND_EVERY_MS = 20
 
 /** Between two takeovers: what follows the last one, such as notifications, is over then. */
-const SETTLE_MS = 100
+const SETTLE_MS = 200
 
 /** Measures how fast control changes hands: one takeover after the other, and many at once. */
 export async function measureControl(lab: Lab, plan: Plan): Promise<Section> {
@@ -56,7 +56,7 @@ export async function measureControl(lab: Lab, plan: Plan): Promise<Section> {
         },
       ],
       notes: [
-        `${plan.control.takeovers} takeovers over REST, 100 ms apart, from an operator who sends 50 commands a second; ` +
+        `${plan.control.takeovers} takeovers over REST, 200 ms apart, from an operator who sends 50 commands a second; ` +
           'each is returned. Clients and robot share a process.',
       ],
     }

@@ -69,6 +69,11 @@ describe('a robot', () => {
   const stop = (reason: string, latched = false) => ({ type: 'stop', reason, latched })
   const holder = null
 
+  test('that would not learn of the end of a goal gets none', () => {
+    const options = { url: 'ws://localhost', token: 'robot-token', onGoal: () => {} }
+    expect(() => new RobotLink(options)).toThrow('onGoal needs onGoalCanceled')
+  })
+
   test('receives a goal whole', async () => {
     const goals: unknown[] = []
     const { goal } = await createFixture({ onGoal: (one) => goals.push(one) })

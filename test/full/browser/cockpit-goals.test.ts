@@ -94,7 +94,12 @@ test('a press gives no goal on an old map, or while the session is paused, and s
   await robot.close()
   const url = `${world.gatewayUrl}/robots/${robotId}/control`
   const goals: unknown[] = []
-  const silent = new RobotLink({ url, token: robotToken, onGoal: (goal) => goals.push(goal) })
+  const silent = new RobotLink({
+    url,
+    token: robotToken,
+    onGoal: (goal) => goals.push(goal),
+    onGoalCanceled: () => {},
+  })
   onTestFinished(() => silent.close())
   await silent.connect()
   silent.autonomy({ mode: 'manual', goalFrame: 'odom' })

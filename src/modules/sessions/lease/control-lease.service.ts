@@ -9,6 +9,7 @@ import type { Bus } from '../../../core/events/bus.ts'
 import type { Transact, Tx } from '../../../core/events/transactor.ts'
 import type { Caller } from '../../../core/http/endpoint.ts'
 import { credentialOf, requireKeyFor } from '../../../core/permissions/authorization.ts'
+import { createAheadLimit } from '../lifecycle/direct-stop.ts'
 import type { SessionDetailRow } from '../record/session.view.ts'
 import { appendToLog } from '../record/session-event-log.ts'
 import { pause } from '../record/session-pause.ts'
@@ -70,6 +71,7 @@ export function createControlLeases(deps: {
 }) {
   const { db, transact, now, bus, queries } = deps
   const takeTurn = createTurns()
+  const maySendAhead = createAheadLimit()
 
   async function view(session: SessionDetailRow): Promise<ControlLease> {
     const isOpen = session.status === 'ACTIVE' || session.status === 'PAUSED'
@@ -86,16 +88,17 @@ export function createControlLeases(deps: {
 
   /** How many commands have halted a robot ahead and are not answered yet, by session and user. */
   const ahead = new Map<string, number>()
+  const aheadKey = (sessionId: string, userId: string) => `${sessionId} ${userId}`
 
   /**
    * Tells the gateway of a command that takes control away, so that the robot halts before the database is asked. Call the result
    * when the command is answered: the former holder then drives on, unless control has changed hands. A policy takes control from
-   * nobody.
+   * nobody, and of a user who sends too many commands the robot halts when the database has decided.
    */
   function haltAhead(caller: Caller, sessionId: string, command: LeaseCommand): () => void {
     const { userId, organization } = caller
-    if (caller.isProgram || !isAhead(command)) return () => {}
-    const key = `${sessionId} ${userId}`
+    if (caller.isProgram || !isAhead(command) || !maySendAhead(userId)) return () => {}
+    const key = aheadKey(sessionId, userId)
     const count = (change: 1 | -1) => {
       const after = (ahead.get(key) ?? 0) + change
       if (after === 0) ahead.delete(key)
@@ -327,7 +330,9 @@ export function createControlLeases(deps: {
      */
     async act(caller: Caller, sessionId: string, command: LeaseCommand): Promise<ControlLease> {
       requireKeyFor(caller, 'sessions.drive')
-      const release = haltAhead(caller, sessionId, command)
+      // The request itself has done so, if this process knew its credential.
+      const isHalted = ahead.has(aheadKey(sessionId, caller.userId))
+      const release = isHalted ? undefined : haltAhead(caller, sessionId, command)
       try {
         const session = await queries.get(caller, sessionId)
         await takeTurn(
@@ -348,7 +353,7 @@ export function createControlLeases(deps: {
         )
         return await view(session)
       } finally {
-        release() // does nothing once control has changed hands
+        release?.() // does nothing once control has changed hands
       }
     },
 

@@ -21,3 +21,15 @@ test('each command of a person that takes control away halts the robot ahead, un
   haltAhead({ ...person, isProgram: true }, 'session', { action: 'take_over' })()
   expect(begins).toHaveLength(3)
 })
+
+test('a user who sends too many commands halts no more robots ahead of the database, and others do', () => {
+  const senders: string[] = []
+  const bus = { publish: (_topic: string, { userId }: { userId: string }) => void senders.push(userId) }
+  const { haltAhead } = createControlLeases({ bus } as unknown as Parameters<typeof createControlLeases>[0])
+  const by = (userId: string) => ({ userId, isProgram: false }) as Caller
+  for (let count = 0; count < 1_000; count++)
+    haltAhead(by('many'), `session ${count}`, { action: 'take_over' })
+  expect(senders.length).toBeLessThan(500)
+  haltAhead(by('another'), 'session', { action: 'take_over' })
+  expect(senders.at(-1)).toBe('another')
+})

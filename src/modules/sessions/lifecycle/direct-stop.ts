@@ -8,9 +8,9 @@ import { stopReasonOf } from './session-stop.ts'
 
 /** How long a stop waits for the database before it is answered with 503; the gateway then records it. */
 const DATABASE_TIMEOUT_MS = 500
-/** Stops that a user may send ahead of the database: enough for a whole fleet. Further ones wait for their permission first. */
+/** What a user may send ahead of the database: enough stops for a whole fleet. More waits for its permission first. */
 const AHEAD_LIMIT = { burst: 100, refillMs: 10_000 }
-/** Users whose stops are counted. Beyond that, the one known longest is forgotten. */
+/** Users whose messages are counted. Beyond that, the one known longest is forgotten. */
 const MAX_USERS = 10_000
 
 /** A remote stop that a user has requested through REST, MCP or the hub. */
@@ -21,16 +21,10 @@ export interface RequestedStop {
   readonly reason: string | undefined
 }
 
-/**
- * Creates the way of a stop past the database and whatever else its request waits for: at once, to the gateway of the robot. The gateway
- * knows the owner and the operator of the session, and stops the robot for them and for admins. It waits for the report of the
- * recorded stop, and records the stop itself if there is none, which checks the permission again.
- * @param waitMs how long a stop waits for the database
- */
-export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
+/** Creates what counts the messages that users send to gateways ahead of the database. Returns whether a user may send one more. */
+export function createAheadLimit(): (userId: string) => boolean {
   const buckets = new Map<string, TokenBucket>()
-
-  function maySendAhead(userId: string): boolean {
+  return (userId) => {
     const nowMs = performance.now()
     const bucket = buckets.get(userId) ?? new TokenBucket(AHEAD_LIMIT, nowMs)
     buckets.set(userId, bucket)
@@ -38,6 +32,16 @@ export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
     if (buckets.size > MAX_USERS && oldest !== undefined) buckets.delete(oldest)
     return bucket.take(nowMs) === 0
   }
+}
+
+/**
+ * Creates the way of a stop past the database and whatever else its request waits for: at once, to the gateway of the robot. The gateway
+ * knows the owner and the operator of the session, and stops the robot for them and for admins. It waits for the report of the
+ * recorded stop, and records the stop itself if there is none, which checks the permission again.
+ * @param waitMs how long a stop waits for the database
+ */
+export function createDirectStop(bus: Bus, waitMs = DATABASE_TIMEOUT_MS) {
+  const maySendAhead = createAheadLimit()
 
   /**
    * Settles like the work on the database, if that is soon.
