@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout'
-import { TokenBucket } from '../../../core/concurrency/token-bucket.ts'
 import { AppError, isDatabaseUnreachable, unavailable } from '../../../core/errors/errors.ts'
+import { createAheadLimit } from '../../../core/events/ahead-limit.ts'
 import type { Bus, RobotStop } from '../../../core/events/bus.ts'
 import { can } from '../../../core/permissions/authorization.ts'
 import type { SessionViewer } from '../../../core/permissions/session-part.ts'
@@ -8,30 +8,12 @@ import { stopReasonOf } from './session-stop.ts'
 
 /** How long a stop waits for the database before it is answered with 503; the gateway then records it. */
 const DATABASE_TIMEOUT_MS = 500
-/** What a user may send ahead of the database: enough stops for a whole fleet. More waits for its permission first. */
-const AHEAD_LIMIT = { burst: 100, refillMs: 10_000 }
-/** Users whose messages are counted. Beyond that, the one known longest is forgotten. */
-const MAX_USERS = 10_000
-
 /** A remote stop that a user has requested through REST, MCP or the hub. */
 export interface RequestedStop {
   /** The user, as this process knows it without the database; undefined if it does not. */
   readonly caller: SessionViewer | undefined
   readonly sessionId: string
   readonly reason: string | undefined
-}
-
-/** Creates what counts the messages that users send to gateways ahead of the database. Returns whether a user may send one more. */
-export function createAheadLimit(): (userId: string) => boolean {
-  const buckets = new Map<string, TokenBucket>()
-  return (userId) => {
-    const nowMs = performance.now()
-    const bucket = buckets.get(userId) ?? new TokenBucket(AHEAD_LIMIT, nowMs)
-    buckets.set(userId, bucket)
-    const oldest = buckets.keys().next().value
-    if (buckets.size > MAX_USERS && oldest !== undefined) buckets.delete(oldest)
-    return bucket.take(nowMs) === 0
-  }
 }
 
 /**
